@@ -91,8 +91,9 @@ struct spent {
 	double more_s;	/* those beyond, of open verdicts */
 };
 
-/* Ties may stay open for ever. */
-static const double MORE = 0.5; /* of what was asked for took */
+/* Ties may stay open for ever. So further processes take at most this share of the time of those
+ * that were asked for. */
+static const double MORE = 0.5;
 
 /* Is there more time for a final that has had what was asked for? */
 static int has_more(const struct entry *x, const struct spent *s, int asked)

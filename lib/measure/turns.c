@@ -6,7 +6,7 @@
 
 /* Each timed call has a warm-up call, and a process has to start, to make data and to verify. */
 static const double TIMED = 0.25;
-/* Calls of a process that is owed. */
+/* The timed calls of a process that is owed take so long. */
 static const double OWED_S = 0.01;
 
 static int is_before(const struct turn *a, const struct turn *b)

@@ -486,15 +486,6 @@ static void open_outputs(struct nest *n, const struct convolution *c, const int6
 	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", groups(c, d))));
 }
 
-/* Opens the loop over the outputs that are summed side by side; returns its variable. */
-static int open_together(struct nest *n, const struct loops *l, struct post_naive *end)
-{
-	const int u = nest_for(n, LOOP_UNROLL, "u", af(0), af(l->together));
-
-	end->sum_at = af_var(u);
-	return u;
-}
-
 /* The loops over taps and their channels, around a multiply-add of each output channel. */
 static void sum_taps(struct nest *n, const struct convolution *c, const struct workload *w,
 		     struct loops *l, int src, int wei, const struct strides *s, int oc,
@@ -519,7 +510,7 @@ static void sum_taps(struct nest *n, const struct convolution *c, const struct w
 	}
 	l->i = nest_for(n, LOOP_SERIAL, "i", af(0), af_var(icg));
 	channel = nest_let(n, "c", af_add(af_times(af_var(l->g), icg), af_var(l->i)));
-	u = open_together(n, l, end);
+	u = post_open(n, end, l->together);
 	x = ex_load(n, src, 1, value_at(c, s, l->b, channel, l->in), NULL);
 	y = ex_load(n, wei, 1, af_sum(weight, af_times(af_var(l->i), wi), af_times(af_var(u), wo)),
 		    NULL);
@@ -553,12 +544,10 @@ int convolution_naive(const struct workload *w, int wide, struct nest *n, struct
 		      af_add(af_times(af_var(l.g), nest_param(n, "OCG", ocg)),
 			     af_mul(af_var(l.o), together)));
 	workload_post_naive(w, d[oc_at(c)], t[count - 1].size, n, &end);
-	open_together(n, &l, &end);
-	nest_store(n, end.sum, end.sum_at, NULL, ex_const(n, elem, 1, 0));
-	nest_close(n);
+	post_begin(n, &end, together);
 	sum_taps(n, c, w, &l, src, wei, &si, oc, &end);
 
-	u = open_together(n, &l, &end);
+	u = post_open(n, &end, together);
 	channel = nest_let(n, "oc", af_add(af_var(oc), af_var(u)));
 	end.bias_at = af_var(channel);
 	end.at = value_at(c, &so, l.b, channel, l.out);

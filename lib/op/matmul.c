@@ -139,24 +139,20 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 
 	(void)e;
 	workload_post_naive(w, d[MATMUL_N], dst_size, n, &end);
-	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
-	nest_store(n, end.sum, af_var(u), NULL, ex_const(n, elem, 1, 0));
-	nest_close(n);
+	post_begin(n, &end, together);
 	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk));
-	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
+	u = post_open(n, &end, together);
 	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
 	y = ex_load(n, wei, 1,
 		    af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn),
 			   af_mul(af_var(jb), together), af_var(u)),
 		    NULL);
-	end.sum_at = af_var(u);
 	post_accumulate(n, &end, x, y);
 	nest_close(n);
 	nest_close(n);
 
-	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
+	u = post_open(n, &end, together);
 	j = nest_let(n, "j", af_add(af_mul(af_var(jb), together), af_var(u)));
-	end.sum_at = af_var(u);
 	end.bias_at = af_var(j);
 	end.at = af_add(af_times(af_var(row), vn), af_var(j));
 	post_finish(n, &end);

@@ -74,6 +74,21 @@ int64_t post_together(int64_t outputs)
 	return outputs % 8 ? 1 : 8;
 }
 
+int post_open(struct nest *n, struct post_naive *p, int64_t together)
+{
+	const int u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
+
+	p->sum_at = af_var(u);
+	return u;
+}
+
+void post_begin(struct nest *n, struct post_naive *p, int64_t together)
+{
+	post_open(n, p, together);
+	nest_store(n, p->sum, p->sum_at, NULL, ex_const(n, p->wide ? ELEM_F64 : ELEM_F32, 1, 0));
+	nest_close(n);
+}
+
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
 		     const struct expr *b)
 {

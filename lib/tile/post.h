@@ -33,9 +33,13 @@ struct post_naive {
 	int npost;
 	const struct post_op *post;
 };
-/* How many of so many neighbouring outputs are summed side by side: additions to one sum wait for
- * each other. */
+/* Returns how many of so many neighbouring outputs are summed side by side: additions to one sum
+ * wait for each other. */
 int64_t post_together(int64_t outputs);
+/* Opens the loop over these; sum_at becomes its variable, which is returned. */
+int post_open(struct nest *n, struct post_naive *p, int64_t together);
+/* Sets all of these sums to zero. */
+void post_begin(struct nest *n, struct post_naive *p, int64_t together);
 /* sum += a * b, for single-precision a and b. */
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
 		     const struct expr *b);

@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 
-enum { MOST = 64 }; /* threads */
+enum {
+	MOST = 64,	 /* threads */
+	LEAST = 1 << 17, /* floats for which a second thread is worth its start */
+};
 
 struct member {
 	const struct runner *runner;
@@ -22,6 +25,11 @@ static void *run(void *member)
 		m->runner->place(m->number);
 	m->work(m->arg, m->first, m->end);
 	return NULL;
+}
+
+int crew_size(int threads, int64_t floats)
+{
+	return floats < LEAST ? 1 : threads;
 }
 
 void crew_run(const struct runner *runner, int threads, int64_t n, crew_work *work, void *arg)

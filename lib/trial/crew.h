@@ -8,11 +8,11 @@
 
 #include "lib/target/runner.h"
 
-enum { CREW_LEAST = 1 << 17 }; /* floats for which it is worth to start one */
-
 /* Works on the pieces first to end - 1. */
 typedef void crew_work(void *arg, int64_t first, int64_t end);
 
+/* Returns how many of these threads are worth their start for so many floats. */
+int crew_size(int threads, int64_t floats);
 /* Works on n pieces, a stretch a thread. Where no thread starts, the caller's does its part.
  * runner: NULL, or where the team's processors are, which the threads take. */
 void crew_run(const struct runner *runner, int threads, int64_t n, crew_work *work, void *arg);

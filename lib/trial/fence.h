@@ -33,8 +33,8 @@ void fence_thaw(const struct fence *f);
  * that have elements first to end - 1. */
 void fence_populate(const struct fence *f);
 void fence_populate_part(const struct fence *f, int64_t first, int64_t end);
-/* Whether children that are forked from now on have it. Copying what they do not need costs a large
- * array's time. */
+/* Decides whether children that are forked from now on have it. A fork copies the page tables of
+ * all that they have. */
 void fence_inherit(const struct fence *f, int inherited);
 /* Puts the pages of `from`, which is frozen, in the place of those of f, which is as large. From
  * then on `from` may only be closed. */

@@ -47,7 +47,7 @@ static void pack(const struct packings *by, const struct packing *p, const float
 	const int64_t n = p->axis[packing_outer(p)].n;
 	struct packing_work x = {p, from, stride, to, to->n / n};
 
-	crew_run(by->runner, to->n < CREW_LEAST ? 1 : by->threads, n, pack_stretch, &x);
+	crew_run(by->runner, crew_size(by->threads, to->n), n, pack_stretch, &x);
 	swizzle_floats(&p->swizzle, to->data, to->n);
 }
 

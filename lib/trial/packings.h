@@ -21,6 +21,7 @@ struct packings {
  * before, and stays until it is forgotten. */
 const struct fence *packings_of(struct packings *p, const struct buffer *b,
 				const struct fence *plain);
+/* From now on children that are forked have none of them, until one is asked for again. */
 void packings_hide(const struct packings *p);
 /* Forgets all if they are too large: big weights in many packings would fill the memory. */
 void packings_bound(struct packings *p);

@@ -80,7 +80,7 @@ static struct spread spread_of(const struct workload *w, enum tensor_role role)
 							 : 1};
 }
 
-/* Who fills: the threads of a crew. */
+/* The threads of a crew fill the tensors of this workload. */
 struct fillers {
 	const struct workload *w;
 	uint64_t seed;
@@ -88,7 +88,7 @@ struct fillers {
 	int threads;
 };
 
-/* name: of the tensor; what it is used for makes the data others. */
+/* name: what the fence is called. Another use gives the same tensor other data. */
 static void open_filled(const struct fillers *by, const struct tensor *t, struct fence *f,
 			const char *name, const char *use)
 {
@@ -101,8 +101,8 @@ static void open_filled(const struct fillers *by, const struct tensor *t, struct
 
 	fence_open(f, name, t->size, sizeof(float));
 	snprintf(stream, sizeof stream, "%s %d %s", by->w->id.s, (int)t->role, use);
-	crew_run(by->runner, f->n < CREW_LEAST ? 1 : by->threads, (f->n + PIECE - 1) / PIECE,
-		 fill_pieces, &x);
+	crew_run(by->runner, crew_size(by->threads, f->n), (f->n + PIECE - 1) / PIECE, fill_pieces,
+		 &x);
 	fence_arm(f);
 	fence_freeze(f);
 }
