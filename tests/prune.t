@@ -80,6 +80,21 @@ ok $? 'count weighs'
 "$bin/tl-prune" --env 0e000000000000000000000000000000 -d "$tmp/db" "$wl" | grep -c '"round":1' | grep -qx 3
 ok $? 'results of another env do not count'
 
+# 268 MB from memory at 20 GB/s take 13.4 ms.
+echo '{"tl":1,"type":"workload","op":"matmul","prob":"1x8192:8192x8192"}' | "$bin/tl-check" --fix >"$tmp/large"
+bound() { # best l3: the reason where the best takes that time, and the env tells of such a last cache
+	in=$tmp/large results n=6 best="$1" | sed "s/,\"l3\":[0-9]*/$2/;s/\"threads\":2/&,\"probe\":{\"bandwidth_all\":{\"mem\":2e10}}/" >"$tmp/slow" &&
+		rm -f "$tmp/slow.db" && "$bin/tl-store" -q -d "$tmp/slow.db" "$tmp/slow" && prune -d "$tmp/slow.db" --all "$tmp/large" |
+		sed 's/.*"reason":"//'
+}
+bound 3e-3 ',"l3":33554432' | grep -q '^its operands come from memory, which takes 134[0-9]*\.[0-9] us; the best is .* us after 6 candidates'
+ok $? 'an operator at the bound of memory stops'
+for l3 in ',"l3":33554432 2e-2' ' 3e-3' ',"l3":0 3e-3' ',"l3":201326592 3e-3'; do
+	bound "${l3#* }" "${l3% *}"
+done >"$tmp/got"
+[ "$(grep -c . "$tmp/got")" -eq 4 ] && ! grep -q 'come from memory' "$tmp/got"
+ok $? 'not one above it, nor where no last cache is known, or one that holds half of the operands'
+
 # Right at first, wrong later: the incumbent of the plateau falls, and with it what came of it.
 
 sed -n '/"latency_s":9e-05/s/"status":"ok"/"status":"wrong","why":"w"/p' "$tmp/h1b" | sed 's/"stage":"race"/"stage":"final"/' >"$tmp/late"
