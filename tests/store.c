@@ -9,6 +9,7 @@
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
 #include "lib/policy/history.h"
+#include "lib/store/pages.h"
 #include "lib/store/store.h"
 #include "tests/tap.h"
 
@@ -578,6 +579,44 @@ static void test_other_files(void)
 	ok(!store_open(path, STORE_WRITE, &e), "another file is left alone: %s", e.msg);
 }
 
+/* A cache of ten pages is full long before the transaction ends, and the first page is written
+ * last.
+ */
+static void test_spilled_pages(void)
+{
+	static const char fill[] =
+		"PRAGMA cache_size=10; BEGIN; CREATE TABLE t(x);"
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+		" INSERT INTO t SELECT printf('%0200d', i) FROM n; COMMIT";
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	sqlite3 *db;
+	int rc;
+
+	unlink(path);
+	rc = sqlite3_open_v2(path, &db, flags, pages_vfs());
+	pages_reserve(db);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, fill, NULL, NULL, NULL);
+	ok(rc == SQLITE_OK, "a transaction that is larger than the cache: %s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+	rc = sqlite3_open_v2(path, &db, flags, pages_vfs());
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, "SELECT max(x) FROM t", NULL, NULL, NULL);
+	ok(rc == SQLITE_OK, "all of its pages have checksums: %s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+/* No journal is left. */
+static void remove_files(void)
+{
+	struct buf journal = BUF_INIT;
+
+	buf_fmt(&journal, "%s-journal", path);
+	unlink(path);
+	unlink(journal.s);
+	buf_free(&journal);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -590,8 +629,9 @@ int main(void)
 	test_bad();
 	test_counts();
 	test_ends();
+	test_spilled_pages();
 	test_other_files();
-	unlink(path);
+	remove_files();
 	for (int i = 0; i < RECORDS; i++)
 		free(made[i].text);
 	json_free(&doc);

@@ -210,8 +210,16 @@ const char *pages_vfs(void)
 
 void pages_reserve(sqlite3 *db)
 {
-	int n = PAGES_RESERVED;
+	int n = PAGES_RESERVED, reserved = -1;
+	sqlite3_file *f = NULL;
+	sqlite3_int64 size;
 
 	/* Of a file that has pages already it changes nothing. */
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &n);
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f);
+	/* Where memory is short, SQLite writes other pages before the first. */
+	if (reserved == PAGES_RESERVED && f && f->pMethods == &methods &&
+	    file_size(f, &size) == SQLITE_OK && size == 0)
+		((struct file *)f)->has_sums = 1;
 }
