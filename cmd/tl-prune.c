@@ -303,6 +303,13 @@ static const char *kind_of(const struct workload *w)
 	return is_convolution && w->dim[CONV_G] > 1 ? "convolution in groups" : w->op->name;
 }
 
+/* Does a kernel pass over some of its input? */
+static int skips_inputs(const struct workload *w)
+{
+	return w->op == &op_conv2d &&
+	       (w->dim[CONV_KH] < w->dim[CONV_SH] || w->dim[CONV_KW] < w->dim[CONV_SW]);
+}
+
 /* Returns the time that it takes to move the operands from memory. Where the last cache holds half
  * of them or more, some may stay there from one call to the next. NAN: it is not known, as where
  * the env tells of no such cache. */
@@ -311,7 +318,9 @@ static double bound_of(const struct machine *v, const struct workload *w)
 	const double bytes = (double)workload_bytes(w), cache = v->holds[LEVEL_L3];
 	const double bandwidth = v->bandwidth[LEVEL_MEM];
 
-	return cache > 0 && bandwidth > 0 && bytes >= 2 * cache ? bytes / bandwidth : NAN;
+	if (!(cache > 0 && bandwidth > 0 && bytes >= 2 * cache) || skips_inputs(w))
+		return NAN;
+	return bytes / bandwidth;
 }
 
 static struct policy_op *make_ops(const struct input *in)

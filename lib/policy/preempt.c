@@ -33,8 +33,8 @@ static const double PRIOR_DOUBLING = 0.2, EACH_FURTHER = 0.5, PRIOR_OPERATORS = 
 /* Two processes differ by 2 or 3%. So we know no better what a doubling brought one operator,
  * however many candidates it had. It counts half as much as what it brought on the mean of all. */
 static const double OWN = 1.0 / 3;
-/* The probe's rates are as noisy as other times. */
-static const double AT_BOUND = 1.05;
+/* The probe's rates are as noisy as other times. A best far below the bound refutes it. */
+static const double AT_BOUND = 1.05, BELOW_BOUND = 0.9;
 
 enum {
 	EACH = 8,	/* candidates for each operator in a round */
@@ -51,6 +51,7 @@ struct arm {
 	double doubling; /* gain expected of a doubling of the candidates, as a share of the time */
 	double weight;	 /* count x time x doubling */
 	double cost;	 /* core-seconds that a candidate is expected to take */
+	double spent;	 /* core-seconds that its candidates took; NAN: unknown */
 	int64_t idle;	 /* tries since the last gain */
 };
 
@@ -160,36 +161,48 @@ static void estimate_times(struct arm *arm, int n)
 	free(rate);
 }
 
-/* The core-seconds of an operator's candidates so far. Returns of how many they are known. */
-static int64_t spent_on(const struct policy_op *op, double *core_s)
+/* Adds what an operator's candidates took, one by one, to a list that has room. Returns how many
+ * are known. */
+static int64_t add_costs(const struct policy_op *op, double *core_s)
 {
 	int64_t known = 0;
 
 	for (int64_t i = 0; i < op->ntries; i++)
-		if (isfinite(op->tries[i].core_s)) {
-			*core_s += op->tries[i].core_s;
-			known++;
-		}
+		if (isfinite(op->tries[i].core_s))
+			core_s[known++] = op->tries[i].core_s;
 	return known;
 }
 
-/* A candidate of an operator costs what its others did on the mean; where nothing is known of it,
- * what those of all did. Where no cost is known at all, candidates are counted. */
+static double median(double *x, int64_t n)
+{
+	sort_numbers(x, (size_t)n);
+	return x[n / 2];
+}
+
+/* A candidate of an operator costs what its others did in the median: one of them bears what the
+ * workload took once, and finals are dear. Where nothing is known of it, it costs what those of all
+ * did. Where no cost is known at all, candidates are counted. */
 static void estimate_costs(struct arm *arm, int n)
 {
-	double sum = 0;
-	int64_t known = 0;
+	double *core_s, of_all = 1;
+	int64_t tries = 0, known = 0;
 
 	for (int i = 0; i < n; i++)
-		known += spent_on(arm[i].op, &sum);
+		tries += arm[i].op->ntries;
+	core_s = xcalloc((size_t)tries + 1, sizeof *core_s);
+	for (int i = 0; i < n; i++)
+		known += add_costs(arm[i].op, core_s + known);
+	if (known && median(core_s, known) > 0)
+		of_all = core_s[known / 2];
 	for (int i = 0; i < n; i++) {
-		double own = 0;
-		int64_t own_known = spent_on(arm[i].op, &own);
+		const int64_t own = add_costs(arm[i].op, core_s);
 
-		arm[i].cost = own_known && own > 0 ? own / (double)own_known
-			      : known && sum > 0   ? sum / (double)known
-						   : 1;
+		arm[i].spent = own ? 0 : NAN;
+		for (int64_t k = 0; k < own; k++)
+			arm[i].spent += core_s[k];
+		arm[i].cost = own && median(core_s, own) > 0 ? core_s[own / 2] : of_all;
 	}
+	free(core_s);
 }
 
 /* Makes the arms of n operators. The caller frees them. */
@@ -235,7 +248,8 @@ static enum state state_of(const struct arm *a, const struct policy_rules *r)
 		policy_say_exhausted(op);
 		return OVER;
 	}
-	if (op->ntries >= TRIED && best <= AT_BOUND * op->bound_s) {
+	if (op->ntries >= TRIED && best <= AT_BOUND * op->bound_s &&
+	    best >= BELOW_BOUND * op->bound_s) {
 		policy_say(
 			op,
 			"its operands come from memory, which takes %.1f us; the best is %.1f us "
@@ -290,7 +304,10 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 {
 	struct policy_op *op = a->op;
 	double part = 100 * a->weight / all;
+	char took[64] = "";
 
+	if (!isnan(a->spent))
+		snprintf(took, sizeof took, ", which took %.2g core-seconds each", a->cost);
 	op->tune = op->budget > 0;
 	if (!op->tune)
 		policy_say(
@@ -305,10 +322,9 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 		policy_say(
 			op,
 			"%lld of %lld candidates: %lld x %.1f us is %.3g%% of the gain to expect; "
-			"after %lld candidates, which took %.2g core-seconds each, as many again may "
-			"bring %.3g%%",
+			"after %lld candidates%s, as many again may bring %.3g%%",
 			(long long)op->budget, (long long)r->budget, (long long)op->count,
-			a->time_s * 1e6, part, (long long)op->ntries, a->cost,
+			a->time_s * 1e6, part, (long long)op->ntries, took,
 			100 * (1 - exp(-a->doubling)));
 }
 
@@ -347,7 +363,7 @@ static struct outlook look_ahead(const struct arm *arm, int n)
 	for (int i = 0; i < n; i++) {
 		const struct policy_op *op = arm[i].op;
 
-		x.spent += (double)op->ntries * arm[i].cost;
+		x.spent += isnan(arm[i].spent) ? (double)op->ntries * arm[i].cost : arm[i].spent;
 		x.cost += (double)op->budget * arm[i].cost;
 		x.gain += op->tune ? expected_gain(&arm[i], op->budget) / all_s : 0;
 	}

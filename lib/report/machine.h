@@ -13,7 +13,8 @@ struct machine {
 	int64_t threads;	  /* -1: unknown */
 	double peak;		  /* FLOP/s of all threads; NAN: not probed */
 	double bandwidth[LEVELS]; /* bytes/s of all threads, likewise */
-	double holds[LEVELS];	  /* bytes, of all threads' caches; of the memory INFINITY */
+	double holds[LEVELS]; /* bytes, of all threads' caches, but one of the last level; of the
+				 memory INFINITY */
 };
 
 /* Texts live in the arena. */
