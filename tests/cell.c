@@ -22,6 +22,7 @@
 #include "lib/base/err.h"
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
+#include "lib/trial/fence.h"
 #include "lib/trial/stay.h"
 #include "tests/tap.h"
 
@@ -113,6 +114,29 @@ static void take(void *arg, void *a)
 	}
 }
 
+static void take_300(void *arg, void *a)
+{
+	(void)arg, (void)a;
+	for (int i = 0; i < 75; i++)
+		memset(xmalloc(1 << 22), 1, 1 << 22);
+}
+
+/* What children do not have does not widen their limit. */
+static enum cell_end run_with_hidden(size_t bytes)
+{
+	struct cell c = {.timeout_s = 20, .memory = (size_t)64 << 20, .threads = 1};
+	enum cell_end end;
+	struct fence f;
+
+	fence_open(&f, "what is hidden", (int64_t)bytes, 1);
+	fence_populate(&f);
+	fence_inherit(&f, 0);
+	c.hidden = fence_bytes(&f);
+	end = cell_run(&c, take_300, NULL, &answer, sizeof answer, &fault, why);
+	fence_close(&f);
+	return end;
+}
+
 static int deeper(volatile char *p)
 {
 	volatile char frame[1024];
@@ -157,11 +181,13 @@ static void test_ends(void)
 	sig = SIGXCPU;
 	ok(run(10, 0, raise_it, &sig) == CELL_TIMEOUT, "SIGXCPU: %s", why);
 #ifdef __SANITIZE_ADDRESS__
-	(void)limit, (void)quietly, (void)loudly, (void)take, (void)recurse;
+	(void)limit, (void)quietly, (void)loudly, (void)take, (void)recurse, (void)run_with_hidden;
 	skip("memory is not limited under the address sanitizer");
 #else
 	ok(run(20, limit, take, &quietly) == CELL_OOM, "memory: %s", why);
 	ok(run(20, limit, take, &loudly) == CELL_OOM, "memory, and xmalloc() says so: %s", why);
+	ok(run_with_hidden((size_t)320 << 20) == CELL_OOM, "memory that is hidden from it: %s",
+	   why);
 	ok(run(20, 0, recurse, why) == CELL_CRASH && strstr(why, "stack"), "recursion: %s", why);
 #endif
 	ok(no_child(), "no child is left of any of them");

@@ -1,6 +1,7 @@
 /* The crew: each piece is worked on once, by as many threads as there are or fewer, and a session's
  * data do not depend on their number. */
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/trial/crew.h"
 #include "lib/trial/tensors.h"
@@ -22,6 +23,31 @@ static void test_pieces(int64_t n, int threads)
 	for (int64_t i = 0; i < PIECES; i++)
 		once &= counts[i] == (i < n);
 	ok(once, "%lld pieces by %d threads, each once", (long long)n, threads);
+}
+
+struct meeting {
+	int there, met;
+};
+
+/* Waits for another thread. */
+static void meet(void *meeting, int64_t first, int64_t end)
+{
+	struct meeting *m = meeting;
+	int ms = 0;
+
+	(void)first, (void)end;
+	__atomic_fetch_add(&m->there, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&m->there, __ATOMIC_SEQ_CST) < 2 && ms++ < 10000)
+		usleep(1000);
+	__atomic_fetch_add(&m->met, ms < 10000, __ATOMIC_SEQ_CST);
+}
+
+static void test_threads(void)
+{
+	struct meeting m = {0};
+
+	crew_run(NULL, 2, 2, meet, &m);
+	ok(m.met == 2, "two threads work at the same time");
 }
 
 static void test_data(void)
@@ -60,6 +86,7 @@ int main(void)
 	test_pieces(1, 2);
 	test_pieces(0, 2);
 	test_pieces(PIECES, PIECES);
+	test_threads();
 	test_data();
 	return done_testing();
 }

@@ -72,7 +72,7 @@ static void test_limit(void)
 			    {.processes = 1, .owes = 1, .wants = 1, .may_more = 1},
 			    {.processes = 2, .wants = 1, .may_more = 1}};
 	const struct turn single = {.owes = 1, .wants = 1};
-	const double owed = turns_limit(t, N, 0, 0.12), open = turns_limit(t + 2, 1, 0, 12);
+	const double owed = turns_limit(t, N, 0, 0.06), open = turns_limit(t + 2, 1, 0, 12);
 
 	ok(turns_limit(t, N, 2, INFINITY) == 0,
 	   "no limit of time, no limit of an open final's process");
@@ -80,7 +80,7 @@ static void test_limit(void)
 		   turns_limit(t, N, 0, INFINITY) == turns_limit(t, N, 0, 12),
 	   "those that are owed are short");
 	ok(turns_limit(&single, 1, 0, INFINITY) == 0, "but not the only one that a final may have");
-	ok(owed > 0 && 3 * owed < 0.12 && fabs(open - 300 * owed) < 1e-9,
+	ok(owed > 0 && 3 * owed < 0.06 && fabs(open - 600 * owed) < 1e-9,
 	   "and share the time where there is little: %g s of calls for each of 3, %g for one in 12 s",
 	   owed, open);
 }

@@ -1,12 +1,14 @@
 /* A final: a candidate against the baseline, the library's best, in several processes.
  *
  * The ratio of one process depends on its place in memory and on the moment. Another process
- * differs by a per cent or two, however many pairs each has. So the ratio is the geometric mean of
+ * differs by a per cent or two, however many pairs each has: those that every final owes may have
+ * few. So the ratio is the geometric mean of
  * the processes' medians, and its 95% interval is Student's t of their logarithms; with a single
  * process it is that one's interval. A final is sequential: it ends after FINAL_LEAST processes if
  * the interval is far from a tie, after the requested ones if the verdict is decided, and else goes
- * on until it is, up to FINAL_MORE times as many in all. Looking so often costs little:
- * tests/final.c simulates how many ties are then called faster or slower.
+ * on until it is, while the caller has time for it (lib/measure/finals.c), up to FINAL_MORE times
+ * as many in all. Looking so often costs little: tests/final.c simulates how many ties are then
+ * called faster or slower.
  *
  * The library's best may have another layout than the workload. Then its best in the workload's
  * layout is called in the same turns. Its ratio to the candidate is recorded, too, but decides

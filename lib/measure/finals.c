@@ -91,8 +91,8 @@ struct spent {
 	double more_s;	/* those beyond, of open verdicts */
 };
 
-/* Ties may stay open for ever. So further processes take at most this share of the time of those
- * that were asked for. */
+/* Ties may stay open for ever. So further processes take about this share at most of the time of
+ * those that were asked for. */
 static const double MORE = 0.5;
 
 /* Is there more time for a final that has had what was asked for? */

@@ -4,8 +4,8 @@
  * best by the analytic draft of many points drawn at random. Each further generation holds
  * crossings and mutations of the best so far. The first member of the model's bags scores all
  * these points; at the end the whole model scores the best of them again. Without a model, the
- * draft scores them. The strategy proposes the scored points, best first, so that it scores
- * thousands for each one that is measured. Then it proposes points at random.
+ * draft scores them. The strategy proposes the scored points, best first, and then points at
+ * random.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -234,7 +234,8 @@ void packing_run(const struct packing *p, const float *src, float *dst)
 int packing_turned(const struct packing *p, struct packing *turned, int64_t *stride)
 {
 	const int last = p->axis[p->naxes - 1].dim;
-	int64_t step = p->extent[last];
+	int64_t step = p->extent[last],
+		behind = 1; /* elements from one of its positions to the next */
 
 	*turned = (struct packing){.rank = p->rank};
 	memcpy(turned->extent, p->extent, sizeof p->extent);
@@ -246,7 +247,9 @@ int packing_turned(const struct packing *p, struct packing *turned, int64_t *str
 		stride[d] = d == last ? 1 : step;
 		step *= d == last ? 1 : p->extent[d];
 	}
-	return last != p->rank - 1 && p->axis[p->naxes - 1].n > 1;
+	for (int d = last + 1; d < p->rank; d++)
+		behind *= p->extent[d];
+	return behind > 1 && p->axis[p->naxes - 1].n > 1;
 }
 
 void packing_text(const struct packing *p, struct buf *out)

@@ -61,7 +61,12 @@ static void limit(int what, rlim_t value, rlim_t over)
 	setrlimit(what, &r);
 }
 
-struct cell_usage cell_usage_now(void)
+static size_t without(size_t all, size_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+struct cell_usage cell_usage_now(size_t hidden)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -72,7 +77,8 @@ struct cell_usage cell_usage_now(void)
 			space = resident = 0;
 		fclose(f);
 	}
-	return (struct cell_usage){space * page, resident * page, memory_kills()};
+	return (struct cell_usage){without(space * page, hidden), without(resident * page, hidden),
+				   memory_kills()};
 }
 
 static rlim_t cpu_seconds(const struct cell *c)
@@ -319,7 +325,7 @@ enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (sizeof *shared + n + page - 1) & ~(page - 1);
-	struct cell_usage before = cell_usage_now();
+	struct cell_usage before = cell_usage_now(c->hidden);
 	enum cell_end end = CELL_FAILED;
 	pid_t parent = getpid(), pid;
 

@@ -21,6 +21,7 @@ enum { CELL_WHY = 200 };
 struct cell {
 	double timeout_s;
 	size_t memory; /* bytes it may take beside what it has now; 0: no limit */
+	size_t hidden; /* bytes of this process that it does not have (fence_inherit()) */
 	int threads;   /* it will start: their stacks come on top */
 	/* It loads a device's driver, which starts threads and processes, writes files and maps
 	 * more memory than there is, or a library that does: only the time that passes is limited.
@@ -65,13 +66,13 @@ struct cell_shared {
 struct cell_shared *cell_share(size_t n);
 void cell_unshare(struct cell_shared *s, size_t n);
 
-/* Before a child is started: what this process takes, in bytes, which the child has from the
- * beginning; and memory_kills(). */
+/* Before a child is started: what this process takes, in bytes, without what is hidden from the
+ * child, which has the rest from the beginning; and memory_kills(). */
 struct cell_usage {
 	size_t space, resident;
 	long kills;
 };
-struct cell_usage cell_usage_now(void);
+struct cell_usage cell_usage_now(size_t hidden);
 
 /* The child calls this, and is a cell from then on. It keeps its descriptors from 3 up to `kept`.
  */

@@ -60,8 +60,9 @@ void fence_populate_part(const struct fence *f, int64_t first, int64_t end)
 #endif
 }
 
-void fence_inherit(const struct fence *f, int inherited)
+void fence_inherit(struct fence *f, int inherited)
 {
+	f->hidden = !inherited;
 	madvise(f->data, room(f), inherited ? MADV_DOFORK : MADV_DONTFORK);
 }
 
@@ -70,7 +71,10 @@ void fence_replace(const struct fence *f, const struct fence *from)
 	if (mremap(from->data, room(f), room(f), MREMAP_MAYMOVE | MREMAP_FIXED, f->data) !=
 	    MAP_FAILED)
 		return;
-	fence_thaw(f);
+	/* What was there may be gone. */
+	if (mmap(f->data, room(f), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) == MAP_FAILED)
+		die_no_memory();
 	memcpy(f->data, from->data, fence_bytes(f));
 	fence_freeze(f);
 }

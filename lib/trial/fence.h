@@ -14,6 +14,7 @@
 struct fence {
 	const char *name; /* for sentences: "the output" */
 	void *data;
+	int hidden;  /* children that are forked do not have it */
 	int64_t n;   /* elements */
 	size_t size; /* bytes of one */
 	char *map;   /* guards included; NULL: none */
@@ -35,9 +36,9 @@ void fence_populate(const struct fence *f);
 void fence_populate_part(const struct fence *f, int64_t first, int64_t end);
 /* Decides whether children that are forked from now on have it. A fork copies the page tables of
  * all that they have. */
-void fence_inherit(const struct fence *f, int inherited);
-/* Puts the pages of `from`, which is frozen, in the place of those of f, which is as large. From
- * then on `from` may only be closed. */
+void fence_inherit(struct fence *f, int inherited);
+/* Puts the pages of `from`, which is frozen, in the place of those of f, which is as large. This
+ * process has no `from` any more, and may not close it either. */
 void fence_replace(const struct fence *f, const struct fence *from);
 /* fence_arm() writes the canaries; fence_broken() checks if any was overwritten. */
 void fence_arm(const struct fence *f);

@@ -15,7 +15,7 @@ void packings_forget(struct packings *p)
 		free(p->packed.item[i].value);
 	}
 	map_free(&p->packed);
-	p->bytes = 0;
+	p->bytes = p->hidden = 0;
 }
 
 void packings_bound(struct packings *p)
@@ -51,6 +51,15 @@ static void pack(const struct packings *by, const struct packing *p, const float
 	swizzle_floats(&p->swizzle, to->data, to->n);
 }
 
+static void inherit(struct packings *p, struct fence *f, int inherited)
+{
+	const int64_t bytes = (int64_t)fence_bytes(f);
+
+	if (f->hidden == inherited)
+		p->hidden += inherited ? -bytes : bytes;
+	fence_inherit(f, inherited);
+}
+
 static struct fence *make(struct packings *p, const struct packing *packing, const float *from,
 			  const int64_t *stride)
 {
@@ -61,13 +70,13 @@ static struct fence *make(struct packings *p, const struct packing *packing, con
 	pack(p, packing, from, stride, f);
 	fence_arm(f);
 	fence_freeze(f);
-	fence_inherit(f, !p->hides);
+	inherit(p, f, !p->hides);
 	return f;
 }
 
 /* A packing of this role's tensor, made if it is not there. */
-static const struct fence *packed(struct packings *p, int role, const struct packing *packing,
-				  const float *from, const int64_t *stride)
+static struct fence *packed(struct packings *p, int role, const struct packing *packing,
+			    const float *from, const int64_t *stride)
 {
 	struct buf key = BUF_INIT;
 	void **place;
@@ -86,22 +95,26 @@ static const struct fence *packed(struct packings *p, int role, const struct pac
 const struct fence *packings_of(struct packings *p, const struct buffer *b,
 				const struct fence *plain)
 {
+	const int64_t bytes = p->bytes;
 	int64_t stride[LAYOUT_RANK];
-	const struct fence *f = plain;
+	const float *from = plain->data;
 	struct packing turned;
+	struct fence *f;
 	const int turn = packing_turned(&b->packing, &turned, stride);
 
-	if (turn)
-		f = packed(p, b->role, &turned, plain->data, NULL);
-	f = packed(p, b->role, &b->packing, f->data, turn ? stride : NULL);
-	fence_inherit(f, 1);
+	if (turn) {
+		from = packed(p, b->role, &turned, from, NULL)->data;
+		p->bytes = bytes;
+	}
+	f = packed(p, b->role, &b->packing, from, turn ? stride : NULL);
+	inherit(p, f, 1);
 	return f;
 }
 
-void packings_hide(const struct packings *p)
+void packings_hide(struct packings *p)
 {
 	for (size_t i = 0; i < p->packed.n && p->hides; i++)
-		fence_inherit(p->packed.item[i].value, 0);
+		inherit(p, p->packed.item[i].value, 0);
 }
 
 const struct fence *packings_locate(const struct packings *p, const void *address, int64_t *bytes)

@@ -14,7 +14,8 @@ struct packings {
 	int hides;	   /* children that are forked have only those that were asked for since
 			      packings_hide() */
 	struct map packed; /* role and packing text -> struct fence */
-	int64_t bytes;
+	int64_t bytes;	   /* without those that others are made from */
+	int64_t hidden;	   /* bytes that children do not have */
 };
 
 /* Returns what a packed buffer holds. It is packed from the plain tensor, unless it has been packed
@@ -22,7 +23,7 @@ struct packings {
 const struct fence *packings_of(struct packings *p, const struct buffer *b,
 				const struct fence *plain);
 /* From now on children that are forked have none of them, until one is asked for again. */
-void packings_hide(const struct packings *p);
+void packings_hide(struct packings *p);
 /* Forgets all if they are too large: big weights in many packings would fill the memory. */
 void packings_bound(struct packings *p);
 void packings_forget(struct packings *p);

@@ -141,6 +141,7 @@ static struct cell cell_of(struct session *s, const struct runner *runner, doubl
 {
 	struct cell cell = {.timeout_s = timeout_s,
 			    .memory = s->rules.memory,
+			    .hidden = (size_t)s->packings.hidden,
 			    .threads = s->rules.threads,
 			    .has_driver = runner->is_device,
 			    .tick = runner->is_device ? tick : NULL,
@@ -209,9 +210,13 @@ static struct report run_naive(struct session *s, double timeout_s, struct truth
  * perhaps another. 1: the memory is there. */
 static int fits(const struct tensor *t, int n, struct report *r)
 {
-	/* Inputs are there twice; of the output there are both true ones, and copies. */
-	static const double copies[TENSOR_ROLES] = {
-		[TENSOR_SRC] = 3, [TENSOR_ADD] = 3, [TENSOR_MUL] = 3, [TENSOR_DST] = 6};
+	/* Inputs are there twice; of the output there are both true ones, and copies; of weights
+	 * the turned ones and two packings. */
+	static const double copies[TENSOR_ROLES] = {[TENSOR_SRC] = 3,
+						    [TENSOR_WEIGHTS] = 4,
+						    [TENSOR_ADD] = 3,
+						    [TENSOR_MUL] = 3,
+						    [TENSOR_DST] = 6};
 	double bytes = 0, there = memory_available();
 
 	for (int i = 0; i < n; i++)

@@ -76,7 +76,8 @@ static int start(struct stay *s, const struct cell *c, const struct stay_serve *
 	int pair[2] = {-1, -1};
 	pid_t parent = getpid();
 
-	*s = (struct stay){.answer_bytes = aligned(how->answer_bytes), .before = cell_usage_now()};
+	*s = (struct stay){.answer_bytes = aligned(how->answer_bytes),
+			   .before = cell_usage_now(c->hidden)};
 	s->bytes =
 		(sizeof *s->shared + s->answer_bytes + how->request_bytes + page - 1) & ~(page - 1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
