@@ -269,18 +269,19 @@ static int time_of(const struct data_group *g, const struct result *s, double *l
 	return 0;
 }
 
-/* How far apart the closer half of its samples lie, over their middle. 0: there are too few to
- * tell.
- */
-static double scatter_of(const struct numbers *samples)
+/* How far apart the closer half of its samples lie, over their middle; in a duel those of the
+ * pairs' ratios. 0: there are too few to tell. */
+static double scatter_of(const struct result *s)
 {
-	const int n = samples->n, half = n / 2 + 1;
+	const struct numbers *own = &s->samples_s, *other = &s->duel.samples_s;
+	const int n = own->n, half = n / 2 + 1;
 	double *x, width = INFINITY, middle = 1;
 
 	if (n < FEWEST_SAMPLES)
 		return 0;
 	x = xmalloc(sizeof *x * (size_t)n);
-	memcpy(x, samples->v, sizeof *x * (size_t)n);
+	for (int i = 0; i < n; i++)
+		x[i] = own->v[i] / (other->n == n ? other->v[i] : 1);
 	sort_numbers(x, (size_t)n);
 	for (int i = 0; i + half <= n; i++)
 		if (x[i + half - 1] - x[i] < width) {
@@ -301,7 +302,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	double latency;
 
 	result_read(&s, &d->doc, &d->scratch);
-	if (s.status == STATUS_FILTERED)
+	if (s.status == STATUS_FILTERED || (s.status == STATUS_OK && scatter_of(&s) > SCATTER))
 		return 0;
 	if (!s.env_id)
 		return err_set(e, "\"env_id\" is missing or not a string");
@@ -329,7 +330,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	r->failed = 0;
 	if (s.status == STATUS_PREEMPTED)
 		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
-	if (s.status != STATUS_OK || scatter_of(&s.samples_s) > SCATTER)
+	if (s.status != STATUS_OK)
 		return 0;
 	if (!r->latency_s || latency < r->latency_s)
 		r->latency_s = latency;

@@ -5,8 +5,7 @@
  * similar for one to be a fair test of what was learned from the other.
  *
  * Record lines come in any order. A candidate counts once in a group, with its lowest verified
- * latency. Where the closer half of a result's samples lie further apart than 15%, its latency does
- * not count.
+ * latency. A result does not count where the closer half of its samples lie further apart than 15%.
  * Workload records hold counts and networks. Everything belongs to the dataset.
  */
 #ifndef TL_MODEL_DATASET_H
