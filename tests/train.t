@@ -95,12 +95,42 @@ sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/chosen" >"$tmp/a"
 choose | sed 's/"seconds":[0-9.]*//; /"done"/d' | cmp -s - "$tmp/a"
 ok $? 'and the same from the same results and seed'
 
+rehash() { perl -MDigest::SHA=sha256_hex -e 'local $/; my $t = <STDIN>; print $t, "{\"tl\":1,\"type\":\"done\",\"hash\":\"", substr(sha256_hex($t), 0, 32), "\"}\n"'; }
+# CPUs that are left out: with three of them the card tells of one that was not learned from, and there deviations have a
+# scale of their own.
+cpus() { # number: the same results of so many CPUs
+	for i in $(seq "$1"); do
+		sed "/\"type\":\"result\"/s/\"env_id\":\"e1\(.*\)}\$/\"env_id\":\"e$i\1,\"env\":{\"cpu\":\"Test\",\"isa\":\"avx2\",\"features\":\"avx2,fma\",\"l1d\":49152,\"l2\":$((262144 << i)),\"l3\":33554432,\"threads\":2,\"cc\":\"gcc 12\",\"libs\":\"none\"}}/" "$tmp/results"
+	done
+}
+cpus 2 | train >"$tmp/two" && ! head -n 1 "$tmp/two" | grep -q 'scale_abroad\|cpus_left_out' && cpus 3 | train >"$tmp/three" 2>"$tmp/err" &&
+	head -n 1 "$tmp/three" | grep -q '"scale_abroad":[0-9.]*,.*"cpus_left_out":{"cpus":3,"workloads":[1-9][0-9]*,"model":{"top1":' &&
+	tr '\n' ' ' <"$tmp/err" | grep -q 'With each of 3 CPUs left out in turn'
+ok $? 'the card tells what the model is worth on a CPU left out'
+sed '/"done"/d; 1s/"scale":[0-9.e-]*,"scale_abroad":[0-9.e-]*/"scale":1,"scale_abroad":10/' "$tmp/three" | rehash >"$tmp/ten"
+# deviations L2 MODEL: on a machine with such a second-level cache
+deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432 "$bin/tl-filter" -m "$2" -k 20 --explore=1e-9 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
+sed 's/"scale_abroad":10/"scale_abroad":1/;/"done"/d' "$tmp/ten" | rehash >"$tmp/one"
+for l2 in 2097152 4194304; do
+	deviations $l2 "$tmp/one" >"$tmp/a"
+	deviations $l2 "$tmp/ten" | join - "$tmp/a" | awk '$3 > 0 { n++; sum += $2 / $3 } END { printf "%.3g\n", (n > 5 ? sum / n : 0) }'
+done >"$tmp/got"
+printf '1\n10\n' | cmp -s - "$tmp/got"
+ok $? 'and deviations there have the scale of such CPUs'
 # Features
 "$bin/tl-train" --dump-features "$tmp/results" >"$tmp/csv" &&
 	[ "$(wc -l <"$tmp/csv")" -eq "$(($(grep -c '"type":"result"' "$tmp/results") + 1))" ] &&
 	head -n 1 "$tmp/csv" | grep -q '^env_id,workload_id,.*,latency_s,.*,draft,.*,move_l1_1,' &&
 	awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$tmp/csv"
 ok $? '--dump-features writes a line a candidate'
+# How many have a time, where all have these fields.
+timed() { sed "s/\"error\":{/$1&/" "$tmp/results" | "$bin/tl-train" --dump-features | awk -F, 'NR > 1 && $8 != ""' | grep -c .; }
+all=$(timed '') far='"samples_s":[1e-4,2e-4,9e-4],'
+duel='"duel":{"against":"00000000000000000000000000000000","ratio":1,"ci":[0.9,1.1],"latency_s":1e-4,"samples_s":[1e-4,2e-4,9e-4],"end":"won"},"incumbent":true,'
+[ "$all" -gt 0 ] && [ "$(timed "$far")" -eq 0 ] && [ "$(timed '"samples_s":[1e-4,1.1e-4,9e-4],')" -eq "$all" ] && [ "$(timed '"samples_s":[1e-4,9e-4],')" -eq "$all" ]
+ok $? 'a time whose samples disagree does not count'
+[ "$(timed "$far$duel")" -eq "$all" ]
+ok $? 'unless those of its opponent do likewise'
 
 # By the model
 first() { awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && ++n <= 5' "$@"; }
@@ -324,7 +354,6 @@ bad() { # what words...: of $tmp/bad
 	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "$2" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]
 	ok $? "a model that $1 is an error"
 }
-rehash() { perl -MDigest::SHA=sha256_hex -e 'local $/; my $t = <STDIN>; print $t, "{\"tl\":1,\"type\":\"done\",\"hash\":\"", substr(sha256_hex($t), 0, 32), "\"}\n"'; }
 head -c 3000 "$tmp/model" >"$tmp/bad"
 bad 'was cut off' 'cut off'
 : >"$tmp/bad"

@@ -140,6 +140,18 @@ static void print_trained_on(const struct card *c, struct buf *out)
 	buf_ch(out, '}');
 }
 
+/* As print_report(), of CPUs that were left out as a whole. */
+static void print_abroad(const struct card *c, struct buf *out)
+{
+	field_object(out, "cpus_left_out");
+	field_integer(out, "cpus", c->ncpus);
+	field_integer(out, "workloads", c->abroad.groups);
+	print_tops("model", &c->abroad, 0, out);
+	print_tops("draft", &c->draft_abroad, 0, out);
+	print_tops("random", &c->abroad, 1, out);
+	buf_ch(out, '}');
+}
+
 static void print_report(const struct card *c, struct buf *out)
 {
 	if (!c->model.groups) {
@@ -157,6 +169,8 @@ static void print_report(const struct card *c, struct buf *out)
 	field_integer(out, "errors", c->errors);
 	field_fmt(out, "within_2", "%.4f", c->errors ? (double)c->within / (double)c->errors : 0);
 	buf_str(out, "}}");
+	if (c->abroad.groups)
+		print_abroad(c, out);
 }
 
 void card_print(const struct card *c, struct buf *out)
@@ -210,6 +224,15 @@ void card_table(const struct card *c, const struct table_look *look, struct buf 
 			   "workloads that were held out, each %s as a whole, in %d folds.",
 			   (long long)c->model.groups, automl_unit_name[c->unit], c->folds);
 	}
+	if (c->abroad.groups)
+		table_note(look, out,
+			   "With each of %d CPUs left out in turn, the model's first candidates "
+			   "reach %.3f, %.3f, %.3f there, the draft's %.3f, %.3f, %.3f (%lld "
+			   "workloads of families that were held out, too).",
+			   c->ncpus, score_top(&c->abroad, 0), score_top(&c->abroad, 1),
+			   score_top(&c->abroad, 2), score_top(&c->draft_abroad, 0),
+			   score_top(&c->draft_abroad, 1), score_top(&c->draft_abroad, 2),
+			   (long long)c->abroad.groups);
 	table_note(look, out,
 		   "Trained on %lld candidates of %lld workloads in %zu env%s, in %.0f s; %lld "
 		   "configuration%s tried.",

@@ -19,8 +19,10 @@ struct card {
 	/* From training: */
 	enum automl_unit unit; /* what the folds held out as a whole */
 	int folds;
-	struct score model, draft; /* of what was held out; no groups: nothing could be */
-	int64_t errors, within;	   /* errors near the best; those within 2 deviations */
+	struct score model, draft;	   /* of what was held out; no groups: nothing could be */
+	int64_t errors, within;		   /* errors near the best; those within 2 deviations */
+	int ncpus;			   /* each of them left out in turn; 0: there are too few */
+	struct score abroad, draft_abroad; /* of the CPUs left out */
 	struct automl chosen;
 	int64_t tried; /* configurations */
 	int bag;

@@ -64,6 +64,8 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 	field_record(out, "model");
 	field_text(out, "features", version);
 	field_number(out, "scale", m->scale);
+	if (m->scale_abroad > 0)
+		field_number(out, "scale_abroad", m->scale_abroad);
 	buf_fmt(out, "%s%s}\n", *card ? "," : "", card);
 	for (int i = 0; i < m->nportfolio; i++)
 		print_schedule(&m->portfolio[i], out);
@@ -133,6 +135,9 @@ static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 			       own->of, m->features->of);
 	if (json_num(json_get(d, d->tok, "scale"), &m->scale) || !(m->scale > 0))
 		return err_set(e, "the model %s has no scale", m->path);
+	if (json_num(json_get(d, d->tok, "scale_abroad"), &m->scale_abroad) ||
+	    !(m->scale_abroad > 0))
+		m->scale_abroad = 0;
 	m->card = arena_strndup(&m->arena, d->tok->s, d->tok->n);
 	read_machines(m, d);
 	return 0;
@@ -307,9 +312,12 @@ int model_has_seen(const struct model *m, const struct limits *here)
 
 void model_meet(struct model *m, const struct limits *here)
 {
-	const int abroad = m->nmachines && m->features == &features_threads;
+	const int abroad =
+		m->nmachines && m->features == &features_threads && !model_has_seen(m, here);
 
-	model_share(m, abroad && !model_has_seen(m, here) ? MODEL_ABROAD : 0);
+	model_share(m, abroad ? MODEL_ABROAD : 0);
+	if (abroad && m->scale_abroad > 0)
+		m->scale = m->scale_abroad;
 }
 
 /* ---- predicting ---- */

@@ -50,6 +50,7 @@ struct model {
 	struct id id;			     /* of the file's content */
 	const char *card;		     /* the model's record, a JSON object */
 	double scale;			     /* what a bag's standard deviation is multiplied by */
+	double scale_abroad; /* on a CPU that it did not learn from; 0: the file does not say */
 	int nstages;
 	struct model_stage {
 		int n;
@@ -73,8 +74,9 @@ struct model *model_new(const struct feature_list *l); /* without any trees */
 /* The draft's share in the value of all stages so far; later ones correct the whole. */
 void model_share(struct model *m, double draft_share);
 /* Sets the draft's share for the machine to predict for: 0 for one that it learned from, or if the
- * file does not say; MODEL_ABROAD for any other CPU. Where each CPU of the recordings was left out,
- * this ranked better than the model alone (docs/EXPERIMENTS.md, "A CPU left out"). */
+ * file does not say; MODEL_ABROAD for any other CPU, and there the scale of deviations, too. Where
+ * each CPU of the recordings was left out, this ranked better than the model alone
+ * (docs/EXPERIMENTS.md, "A CPU left out"). */
 void model_meet(struct model *m, const struct limits *here);
 /* The same machine as far as model_meet() can tell? */
 int model_is_machine(const struct model_machine *k, const struct limits *m);

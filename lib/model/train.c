@@ -8,15 +8,15 @@
 #include "lib/io/clock.h"
 #include "lib/io/progress.h"
 #include "lib/model/failure.h"
+#include "lib/model/held.h"
 
 enum { OF_FIVE = 4 }; /* families that a booster of the bag sees */
 
 /* What the outer folds found. */
 struct found {
-	struct score model, draft;
-	int64_t n, cap;
-	double *z;	/* errors over the bag's deviations */
-	int64_t within; /* of them, within 2 deviations, once scaled */
+	struct held held;
+	struct held abroad; /* CPUs that were left out */
+	int ncpus;	    /* so many of them */
 	int64_t tried;
 	struct progress shown;
 };
@@ -105,73 +105,6 @@ int train_bag(const struct dataset *d, const char *use, const struct automl *a, 
 
 /* ---- the outer folds ---- */
 
-/* Adds errors to the calibration of deviations: the error of each candidate, less the mean error of
- * the group, over the standard deviation in the bag. Candidates far from the best do not count,
- * because their deviations do not matter. */
-static void add_calibration(struct found *f, const struct data_group *g, const double *value,
-			    const double *deviation)
-{
-	static const double NEAR = 2;
-	double mean = 0;
-	int64_t n = 0;
-
-	for (int64_t i = 0; i < g->n; i++)
-		if (g->row[i].latency_s > 0 && g->row[i].latency_s < NEAR * g->best_s) {
-			mean += log2(g->best_s / g->row[i].latency_s) - value[i];
-			n++;
-		}
-	for (int64_t i = 0; i < g->n && n > 1; i++) {
-		double error;
-
-		if (!(g->row[i].latency_s > 0 && g->row[i].latency_s < NEAR * g->best_s))
-			continue;
-		error = log2(g->best_s / g->row[i].latency_s) - value[i] - mean / (double)n;
-		if (f->n == f->cap) {
-			f->cap = f->cap * 2 + 1024;
-			f->z = xrealloc(f->z, sizeof *f->z * (size_t)f->cap);
-		}
-		f->z[f->n] = deviation[i] > 0 ? fabs(error) / deviation[i] : 0;
-		f->n++;
-	}
-}
-
-static int score_group(const struct dataset *d, const struct data_group *g, const struct model *m,
-		       struct found *f, struct err *e)
-{
-	const struct data_use *u = dataset_use(d, &g->w);
-	size_t n = (size_t)g->n + 1;
-	double *value = xmalloc(sizeof *value * n), *deviation = xmalloc(sizeof *deviation * n);
-	double *latency = xmalloc(sizeof *latency * n), *draft = xmalloc(sizeof *draft * n);
-	float *x = xmalloc(sizeof *x * FEATURES * n);
-	int64_t k = 0;
-	int rc;
-
-	dataset_matrix(g, x);
-	rc = model_predict(m, x, (size_t)g->n, value, deviation, e);
-	if (rc == 0) {
-		double count = u && u->count ? (double)u->count : 1;
-
-		for (int64_t i = 0; i < g->n; i++)
-			value[i] += g->row[i].prior;
-		add_calibration(f, g, value, deviation);
-		for (int64_t i = 0; i < g->n; i++) {
-			if (!(g->row[i].latency_s > 0))
-				continue;
-			value[k] = value[i];
-			draft[k] = -g->row[i].draft_s;
-			latency[k++] = g->row[i].latency_s;
-		}
-		score_add(&f->model, value, latency, k, count);
-		score_add(&f->draft, draft, latency, k, count);
-	}
-	free(x);
-	free(draft);
-	free(latency);
-	free(deviation);
-	free(value);
-	return rc;
-}
-
 static struct automl_rules inner_rules(const struct train_rules *r, double share,
 				       const struct progress *shown)
 {
@@ -209,32 +142,90 @@ static int outer_fold(const struct dataset *d, const char *use, const struct tra
 		f->tried += chosen.tried;
 		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
 			if (use[i] && !learn[i])
-				rc = score_group(d, dataset_group(d, i), &m, f, e);
+				rc = held_add(&f->held, d, dataset_group(d, i), &m, e);
 		stage_free(&m.stage[0]);
 	}
 	free(learn);
 	return rc;
 }
 
-static int rising(const void *pa, const void *pb)
-{
-	const double *a = pa, *b = pb;
+/* ---- CPUs left out ---- */
 
-	return (*a > *b) - (*a < *b);
+enum { CPUS = 16, LEAST_CPUS = 3 };
+
+/* These tell CPUs apart; one CPU has envs of several instruction sets. */
+struct cpu {
+	int64_t l1d, l2;
+};
+
+static int is_on(const struct data_group *g, const struct cpu *c)
+{
+	return g->env->limits.l1d == c->l1d && g->env->limits.l2 == c->l2;
 }
 
-/* The scale that puts 68% of the errors within one deviation. */
-static double calibrate(struct found *f)
+static int find_cpus(const struct dataset *d, const char *use, struct cpu cpu[CPUS])
 {
-	double scale;
+	int n = 0;
 
-	if (f->n < 100)
-		return 1;
-	qsort(f->z, (size_t)f->n, sizeof *f->z, rising);
-	scale = f->z[(int64_t)(0.6827 * (double)f->n)];
-	for (int64_t i = 0; i < f->n; i++)
-		f->within += f->z[i] <= 2 * scale;
-	return scale > 0 ? scale : 1;
+	for (size_t i = 0; i < d->groups.n && n < CPUS; i++) {
+		const struct data_group *g = dataset_group(d, i);
+		int known = !use[i];
+
+		for (int k = 0; k < n && !known; k++)
+			known = is_on(g, &cpu[k]);
+		if (!known)
+			cpu[n++] = (struct cpu){g->env->limits.l1d, g->env->limits.l2};
+	}
+	return n;
+}
+
+/* Learns from the other CPUs, and without a fold's families. Predicts those on this CPU as
+ * model_meet() would have it. */
+static int leave_out(const struct dataset *d, const char *use, const struct train_rules *r,
+		     const struct automl *chosen, const struct cpu *cpu, int fold, struct held *h,
+		     struct err *e)
+{
+	char *learn = xcalloc(d->groups.n + 1, 1), *rank = xcalloc(d->groups.n + 1, 1);
+	struct model m = {.features = dataset_features(d), .scale = 1, .nstages = 1};
+	int64_t nlearn = 0, nrank = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < d->groups.n; i++) {
+		const struct data_group *g = dataset_group(d, i);
+		const int out = automl_fold(d, g, AUTOML_FAMILY, r->seed, AUTOML_FOLDS) == fold;
+
+		learn[i] = use[i] && !is_on(g, cpu) && !out;
+		rank[i] = use[i] && is_on(g, cpu) && out;
+		nlearn += learn[i];
+		nrank += rank[i];
+	}
+	if (nlearn && nrank)
+		rc = train_bag(d, learn, chosen, r->bag, &m.stage[0], e);
+	model_share(&m, MODEL_ABROAD);
+	for (size_t i = 0; i < d->groups.n && nlearn && rc == 0; i++)
+		if (rank[i])
+			rc = held_add(h, d, dataset_group(d, i), &m, e);
+	stage_free(&m.stage[0]);
+	free(rank);
+	free(learn);
+	return rc;
+}
+
+/* What the model is worth on a CPU that it did not learn from. That takes some to learn from, and
+ * a model that begins anew. */
+static int leave_cpus_out(const struct dataset *d, const char *use, const struct train_rules *r,
+			  const struct automl *chosen, struct found *f, struct err *e)
+{
+	struct cpu cpu[CPUS];
+	const int n = find_cpus(d, use, cpu);
+	int rc = 0;
+
+	if (n < LEAST_CPUS || dataset_features(d) != &features_threads)
+		return 0;
+	f->ncpus = n;
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = leave_out(d, use, r, chosen, &cpu[i], i % AUTOML_FOLDS, &f->abroad, e);
+	return rc;
 }
 
 /* ---- all of it ---- */
@@ -285,10 +276,13 @@ static void fill_card(struct card *c, const struct train_rules *r, const struct 
 {
 	c->unit = r->unit;
 	c->folds = AUTOML_FOLDS;
-	c->model = f->model;
-	c->draft = f->draft;
-	c->errors = f->n;
-	c->within = f->within;
+	c->model = f->held.model;
+	c->draft = f->held.draft;
+	c->errors = f->held.n;
+	c->within = f->held.within;
+	c->ncpus = f->ncpus;
+	c->abroad = f->abroad.model;
+	c->draft_abroad = f->abroad.draft;
 	c->chosen = *chosen;
 	c->tried = f->tried + chosen->tried;
 	c->bag = r->bag;
@@ -334,14 +328,18 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 		rc = automl_choose(d, use, &last, &chosen, e);
 	if (rc == 0)
 		rc = train_bag(d, use, &chosen, r->bag, &m->stage[m->nstages], e);
+	if (rc == 0 && !m->nstages)
+		rc = leave_cpus_out(d, use, r, &chosen, &f, e);
 	if (rc == 0)
 		rc = train_failure(d, use, r->seed, m, &card->failure, e);
 	if (rc == 0) {
 		m->nstages++;
-		m->scale = calibrate(&f);
+		m->scale = held_scale(&f.held);
+		m->scale_abroad = f.abroad.model.groups ? held_scale(&f.abroad) : 0;
 		fill_card(card, r, &f, &chosen);
 	}
 	progress_clear();
-	free(f.z);
+	held_free(&f.held);
+	held_free(&f.abroad);
 	return rc;
 }

@@ -1,0 +1,25 @@
+/* What a model is worth on groups that were held out of its training: how it ranks them, how the
+ * draft does, and how far its errors go beyond the deviations of its bag. */
+#ifndef TL_MODEL_HELD_H
+#define TL_MODEL_HELD_H
+
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
+#include "lib/model/score.h"
+
+struct held {
+	struct score model, draft;
+	int64_t n, cap;
+	double *z;	/* errors over the bag's deviations */
+	int64_t within; /* of them, within 2 deviations, once scaled */
+};
+
+/* Adds a group. m: a model with a scale of 1. Where the rows have priors, it learned their errors.
+ */
+int held_add(struct held *h, const struct dataset *d, const struct data_group *g,
+	     const struct model *m, struct err *e);
+/* The scale that puts 68% of the errors within one deviation; counts those within 2. */
+double held_scale(struct held *h);
+void held_free(struct held *h);
+
+#endif
