@@ -7,9 +7,15 @@
  * networks: no model learns from them.
  *
  * Prints a record for each CPU, instruction set and kind of networks ("held-out" or "test"). It has
- * the scores of rank (top1, ...) by the draft, by MODEL (which may have learned from this very
- * CPU; "-": none), by the model that was left out ("left_out"), and by that model with the draft's
- * share of model_meet() ("shared").
+ * the scores of rank (top1, ...) by
+ * - the draft;
+ * - MODEL (which may have learned from this very CPU; "-": none);
+ * - the model that was left out ("left_out");
+ * - that model with the draft's share of model_meet() ("shared");
+ * - the same among the algorithms that a prediction may choose ("predicted"). The best may be of
+ *   another one;
+ * - the same as "shared" after a first round of tuning ("adapted"): its first 8 candidates of 12
+ *   workloads teach it by adapt_model(). These are of families that are not ranked.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +24,16 @@
 
 #include "bench/tops.h"
 #include "lib/extract/lines.h"
+#include "lib/model/adapt.h"
 #include "lib/model/train.h"
 #include "lib/target/target.h"
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
+enum { TEACHING = 12, FIRST = 8 }; /* workloads of a first round, candidates of each */
 
-enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BYS };
-static const char *const by_name[BYS] = {"draft", "model", "left_out", "shared"};
+enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BY_PREDICTED, BY_ADAPTED, BYS };
+static const char *const by_name[BYS] = {"draft",  "model",	"left_out",
+					 "shared", "predicted", "adapted"};
 
 /* Both kinds of networks in all envs. */
 struct recorded {
@@ -144,34 +153,144 @@ static int fold_of(const struct recorded *r, const struct data_group *g)
 	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
 }
 
-static int rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out,
-		      struct err *e)
+/* The values by which a prediction chooses. */
+static void leave_uneven(const struct data_group *g, double *value)
+{
+	int64_t k = 0;
+
+	for (int64_t i = 0; i < g->n; i++) {
+		if (!(g->row[i].latency_s > 0))
+			continue;
+		if (g->row[i].algo->uneven)
+			value[k] = -INFINITY;
+		k++;
+	}
+}
+
+/* m NULL: by the draft. */
+static int score_group(const struct recorded *r, const struct data_group *g, enum by by,
+		       const struct model *m, struct err *e)
 {
 	const struct data_use *u = dataset_use(&r->data, &g->w);
 	const double count = u && u->count ? (double)u->count : 1;
 	const size_t room = (size_t)g->n + 1;
-	struct set *s = set_of(r, g);
 	float *x = xmalloc(sizeof *x * FEATURES * room);
-	double *value = xmalloc(sizeof *value * room * (BYS + 1)), *by[BYS + 1];
-	int64_t n;
-	int rc = 0;
+	double *latency = xmalloc(sizeof *latency * room), *value = xmalloc(sizeof *value * room);
+	const int64_t n = tops_gather(g, x, latency, value);
+	const int rc = m ? model_predict(m, x, (size_t)n, value, NULL, e) : 0;
 
-	for (int i = 0; i <= BYS; i++)
-		by[i] = value + (size_t)i * room;
-	n = tops_gather(g, x, by[BYS], by[BY_DRAFT]);
-	if (all.model)
-		rc = model_predict(all.model, x, (size_t)n, by[BY_MODEL], NULL, e);
+	if (by == BY_PREDICTED)
+		leave_uneven(g, value);
+	if (rc == 0 && n > 1)
+		score_add(&set_of(r, g)->score[by], value, latency, n, count);
+	free(value);
+	free(latency);
+	free(x);
+	return rc;
+}
+
+static int rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out,
+		      struct err *e)
+{
+	int rc = score_group(r, g, BY_DRAFT, NULL, e);
+
+	if (rc == 0 && all.model)
+		rc = score_group(r, g, BY_MODEL, all.model, e);
 	if (rc == 0)
-		rc = model_predict(left_out, x, (size_t)n, by[BY_LEFT_OUT], NULL, e);
+		rc = score_group(r, g, BY_LEFT_OUT, left_out, e);
 	model_share(left_out, MODEL_ABROAD);
 	if (rc == 0)
-		rc = model_predict(left_out, x, (size_t)n, by[BY_SHARED], NULL, e);
+		rc = score_group(r, g, BY_SHARED, left_out, e);
+	if (rc == 0)
+		rc = score_group(r, g, BY_PREDICTED, left_out, e);
 	model_share(left_out, 0);
-	for (int i = 0; i < BYS && rc == 0 && n > 1; i++)
-		if (i != BY_MODEL || all.model)
-			score_add(&s->score[i], by[i], by[BYS], n, count);
-	free(value);
-	free(x);
+	return rc;
+}
+
+/* ---- a first round of tuning ---- */
+
+struct valued {
+	double value;
+	int64_t row;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = ((const struct valued *)a)->value, y = ((const struct valued *)b)->value;
+
+	return (x < y) - (x > y);
+}
+
+/* Adds the group to the dataset with the model's first choices alone. */
+static int add_first(struct dataset *d, const struct data_group *g, const struct model *m,
+		     struct err *e)
+{
+	struct valued *v = xmalloc(sizeof *v * (size_t)(g->n + 1));
+	struct data_group *to = arena_new(&d->arena, struct data_group);
+	int64_t n = 0;
+	int rc = 0;
+
+	for (int64_t i = 0; i < g->n && rc == 0; i++)
+		if (g->row[i].latency_s > 0) {
+			v[n].row = i;
+			rc = model_predict(m, g->row[i].f, 1, &v[n++].value, NULL, e);
+		}
+	qsort(v, (size_t)n, sizeof *v, by_value);
+	*to = *g;
+	memset(&to->ids, 0, sizeof to->ids);
+	to->n = n < FIRST ? n : FIRST;
+	to->row = xmalloc(sizeof *to->row * FIRST);
+	for (int64_t i = 0; i < to->n; i++)
+		to->row[i] = g->row[v[i].row];
+	*map_put(&d->groups, g->w.id.s, ID_HEX, NULL) = to;
+	free(v);
+	return rc;
+}
+
+/* What a first round on the set's machine tells, of families outside of the fold. */
+static int first_round(const struct set *s, int fold, const struct model *m, struct dataset *d,
+		       struct err *e)
+{
+	const struct dataset *from = &all.learned.data;
+	struct rng rng;
+	int rc = 0;
+
+	rng_seed(&rng, (uint64_t)fold, s->env->id);
+	dataset_open(d, target_default(), &s->env->limits);
+	for (int left = 100 * TEACHING; left && d->groups.n < TEACHING && rc == 0; left--) {
+		const struct data_group *g = dataset_group(from, rng_below(&rng, from->groups.n));
+
+		if (!strcmp(g->env->id, s->env->id) && fold_of(&all.learned, g) != fold &&
+		    !map_get(&d->groups, g->w.id.s, ID_HEX))
+			rc = add_first(d, g, m, e);
+	}
+	return rc;
+}
+
+/* The model is as it was afterwards. */
+static int rank_adapted(const struct set *s, int fold, struct model *m, struct err *e)
+{
+	const struct recorded *r = s->from;
+	const int stages = m->nstages;
+	struct adaption found;
+	struct dataset d;
+	int rc;
+
+	model_share(m, MODEL_ABROAD);
+	rc = first_round(s, fold, m, &d, e);
+	if (rc == 0)
+		rc = adapt_model(m, &d, &found, e);
+	for (size_t i = 0; i < r->data.groups.n && rc == 0; i++) {
+		const struct data_group *g = dataset_group(&r->data, i);
+
+		if (g->env == s->env && fold_of(r, g) == fold)
+			rc = score_group(r, g, BY_ADAPTED, found.what == ADAPTED_USELESS ? NULL : m,
+					 e);
+	}
+	while (m->nstages > stages)
+		boost_free(m->stage[--m->nstages].bag[0]);
+	model_share(m, 0);
+	dataset_close(&d);
 	return rc;
 }
 
@@ -186,6 +305,9 @@ static int rank_fold(const struct recorded *r, const char *cpu, int fold, struct
 		if (is_of(r, g, cpu) && fold_of(r, g) == fold)
 			rc = rank_group(r, g, m, e);
 	}
+	for (int i = 0; i < all.nsets && rc == 0; i++)
+		if (all.set[i].from == r && all.set[i].cpu == cpu)
+			rc = rank_adapted(&all.set[i], fold, m, e);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 
-my @ways = (['draft', 'draft'], ['model', 'shipped model'], ['left_out', 'model, CPU left out'], ['shared', 'with the draft'], ['random', 'random']);
+my @ways = (['draft', 'draft'], ['model', 'shipped model'], ['left_out', 'model, CPU left out'], ['shared', 'with the draft'], ['predicted', 'without uneven sums'], ['adapted', 'after a first round'], ['random', 'random']);
 
 printf "%-24s %-9s %9s  %-20s %-20s %s\n", 'CPU left out', 'networks', 'workloads', 'ranked by', 'top 1, 5, 8', 'mean of top 1, 5, 8';
 my %sum;

@@ -5,7 +5,8 @@
 # Each CPU is left out in turn, and with it families of workloads, in folds. Shown: what the fastest of the first 1, 5 and 8 reach
 # of the best's speed, over a network's counts and as the mean over workloads; by the draft, by the model that ships (MODEL; it
 # may have learned from this CPU), by the model that was left out, and by that model with a share of the draft, as programs use it
-# where it has not learned from the CPU. NETWORKS=test ranks the test networks (BENCH_TEST) as well; such a run is told in
+# where it has not learned from the CPU; by that among the algorithms that --predict may choose; and by that after a first round of
+# tuning (the first 8 of 12 workloads of other families). NETWORKS=test ranks the test networks (BENCH_TEST) as well; such a run is told in
 # bench/test-runs.ndjson. The figures are in build/bench-left-out/figures.ndjson.
 set -eu
 bench=left-out
