@@ -302,7 +302,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	double latency;
 
 	result_read(&s, &d->doc, &d->scratch);
-	if (s.status == STATUS_FILTERED || (s.status == STATUS_OK && scatter_of(&s) > SCATTER))
+	if (s.status == STATUS_FILTERED)
 		return 0;
 	if (!s.env_id)
 		return err_set(e, "\"env_id\" is missing or not a string");
@@ -313,6 +313,8 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	env = env_of(d, s.env_id);
 	if (v && !env->known)
 		read_env(d, v, env);
+	if (s.status == STATUS_OK && scatter_of(&s) > SCATTER)
+		return 0;
 	g = group_of(d, &c->w, env);
 	if (!isnan(s.baseline.latency_s))
 		g->native_s = s.baseline.latency_s;
