@@ -12,10 +12,11 @@
  * - MODEL (which may have learned from this very CPU; "-": none);
  * - the model that was left out ("left_out");
  * - that model with the draft's share of model_meet() ("shared");
- * - the same among the algorithms that a prediction may choose ("predicted"). The best may be of
- *   another one;
- * - the same as "shared" after a first round of tuning ("adapted"): its first 8 candidates of 12
- *   workloads teach it by adapt_model(). These are of families that are not ranked.
+ * - the same by expected times, among the algorithms that a prediction may choose ("predicted").
+ *   The best may be of another one;
+ * - the same as "shared" after a first round of tuning ("adapted"): 8 candidates of 12 workloads,
+ *   half of them its first choices, teach it by adapt_model(). These are of families that are not
+ *   ranked.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +24,14 @@
 #include <string.h>
 
 #include "bench/tops.h"
+#include "lib/answer/zero_shot.h"
 #include "lib/extract/lines.h"
 #include "lib/model/adapt.h"
 #include "lib/model/train.h"
 #include "lib/target/target.h"
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
+static const double ABROAD = 7.4;  /* the scale of deviations there, as the cards say */
 enum { TEACHING = 12, FIRST = 8 }; /* workloads of a first round, candidates of each */
 
 enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BY_PREDICTED, BY_ADAPTED, BYS };
@@ -153,8 +156,8 @@ static int fold_of(const struct recorded *r, const struct data_group *g)
 	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
 }
 
-/* The values by which a prediction chooses. */
-static void leave_uneven(const struct data_group *g, double *value)
+/* The values by which a prediction chooses (lib/answer/zero_shot.c). */
+static void weigh(const struct data_group *g, const double *deviation, double *value)
 {
 	int64_t k = 0;
 
@@ -163,6 +166,7 @@ static void leave_uneven(const struct data_group *g, double *value)
 			continue;
 		if (g->row[i].algo->uneven)
 			value[k] = -INFINITY;
+		value[k] = zero_shot_value(value[k], ABROAD * deviation[k]);
 		k++;
 	}
 }
@@ -176,13 +180,15 @@ static int score_group(const struct recorded *r, const struct data_group *g, enu
 	const size_t room = (size_t)g->n + 1;
 	float *x = xmalloc(sizeof *x * FEATURES * room);
 	double *latency = xmalloc(sizeof *latency * room), *value = xmalloc(sizeof *value * room);
+	double *deviation = xmalloc(sizeof *deviation * room);
 	const int64_t n = tops_gather(g, x, latency, value);
-	const int rc = m ? model_predict(m, x, (size_t)n, value, NULL, e) : 0;
+	const int rc = m ? model_predict(m, x, (size_t)n, value, deviation, e) : 0;
 
 	if (by == BY_PREDICTED)
-		leave_uneven(g, value);
+		weigh(g, deviation, value);
 	if (rc == 0 && n > 1)
 		score_add(&set_of(r, g)->score[by], value, latency, n, count);
+	free(deviation);
 	free(value);
 	free(latency);
 	free(x);
@@ -221,9 +227,9 @@ static int by_value(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Adds the group to the dataset with the model's first choices alone. */
+/* Adds the group to the dataset with FIRST candidates alone. */
 static int add_first(struct dataset *d, const struct data_group *g, const struct model *m,
-		     struct err *e)
+		     struct rng *rng, struct err *e)
 {
 	struct valued *v = xmalloc(sizeof *v * (size_t)(g->n + 1));
 	struct data_group *to = arena_new(&d->arena, struct data_group);
@@ -236,6 +242,13 @@ static int add_first(struct dataset *d, const struct data_group *g, const struct
 			rc = model_predict(m, g->row[i].f, 1, &v[n++].value, NULL, e);
 		}
 	qsort(v, (size_t)n, sizeof *v, by_value);
+	for (int64_t i = FIRST / 2; i < FIRST && i < n; i++) { /* and as many at random */
+		const int64_t k = i + (int64_t)rng_below(rng, (uint64_t)(n - i));
+		const struct valued other = v[k];
+
+		v[k] = v[i];
+		v[i] = other;
+	}
 	*to = *g;
 	memset(&to->ids, 0, sizeof to->ids);
 	to->n = n < FIRST ? n : FIRST;
@@ -262,7 +275,7 @@ static int first_round(const struct set *s, int fold, const struct model *m, str
 
 		if (!strcmp(g->env->id, s->env->id) && fold_of(&all.learned, g) != fold &&
 		    !map_get(&d->groups, g->w.id.s, ID_HEX))
-			rc = add_first(d, g, m, e);
+			rc = add_first(d, g, m, &rng, e);
 	}
 	return rc;
 }

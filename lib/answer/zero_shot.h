@@ -6,9 +6,9 @@
  * - a search inside the model, which starts from all of these (lib/search/guided.c).
  * Schedules of other workloads are first fitted to this one. Algorithms that compute channels in
  * different ways are left out: where a network compares channels, an answer must not hinge on a
- * guess about speed. With a model, the candidate of the highest value is the answer. Without a
- * model, the answer is the first schedule that fits; if none does, it is the candidate that the
- * analytic draft expects to be the fastest.
+ * guess about speed. With a model, the answer is the first by zero_shot_value() among the best of
+ * the search. Without a model, the answer is the first schedule that fits; if none does, it is the
+ * candidate that the analytic draft expects to be the fastest.
  */
 #ifndef TL_ANSWER_ZERO_SHOT_H
 #define TL_ANSWER_ZERO_SHOT_H
@@ -38,6 +38,9 @@ struct zero_shot_answer {
 	double confidence;
 };
 
+/* A candidate's value as a prediction counts it: of two with the same value that one is better
+ * which the model knows better. */
+double zero_shot_value(double value, double deviation);
 /* m: results of other envs or other workloads, best first, or NULL. Returns 1; 0 if no algorithm
  * applies; -1 on an error. */
 int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,
