@@ -12,8 +12,9 @@
 #include "lib/target/target.h"
 
 enum { FEWEST_SAMPLES = 3 };
-/* Neighbours made calls of one candidate take 1.1, 1.7 and 8.6 ms: its time was the fastest of 93,
- * and nearly twice what the machine's peak allows. */
+/* Neighbours made calls of one candidate take 1.1, 1.7 and 8.6 ms: by its median it was the fastest
+ * of 93, and nearly twice as fast as the machine's peak allows. Such times are not left out,
+ * because slow candidates scatter more than fast ones. */
 static const double SCATTER = 0.15;
 
 void dataset_open(struct dataset *d, const struct target *t, const struct limits *here)
@@ -269,27 +270,29 @@ static int time_of(const struct data_group *g, const struct result *s, double *l
 	return 0;
 }
 
-/* How far apart the closer half of its samples lie, over their middle; in a duel those of the
- * pairs' ratios. 0: there are too few to tell. */
-static double scatter_of(const struct result *s)
+/* Returns how many times as slow a result is to be taken for as its median says: where the closer
+ * half of its samples, in a duel of its pairs' ratios, lie further apart than SCATTER, the mean of
+ * them counts, if that is slower. */
+static double slower_by(const struct result *s)
 {
 	const struct numbers *own = &s->samples_s, *other = &s->duel.samples_s;
 	const int n = own->n, half = n / 2 + 1;
-	double *x, width = INFINITY, middle = 1;
+	double *x, width = INFINITY, middle = 1, sum = 0, median;
 
 	if (n < FEWEST_SAMPLES)
-		return 0;
+		return 1;
 	x = xmalloc(sizeof *x * (size_t)n);
 	for (int i = 0; i < n; i++)
-		x[i] = own->v[i] / (other->n == n ? other->v[i] : 1);
+		sum += x[i] = own->v[i] / (other->n == n ? other->v[i] : 1);
 	sort_numbers(x, (size_t)n);
+	median = x[n / 2];
 	for (int i = 0; i + half <= n; i++)
 		if (x[i + half - 1] - x[i] < width) {
 			width = x[i + half - 1] - x[i];
 			middle = x[i + half / 2];
 		}
 	free(x);
-	return width / middle;
+	return width > SCATTER * middle ? fmax(1, sum / n / median) : 1;
 }
 
 static int add_result(struct dataset *d, const struct candidate *c, struct err *e)
@@ -313,8 +316,6 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	env = env_of(d, s.env_id);
 	if (v && !env->known)
 		read_env(d, v, env);
-	if (s.status == STATUS_OK && scatter_of(&s) > SCATTER)
-		return 0;
 	g = group_of(d, &c->w, env);
 	if (!isnan(s.baseline.latency_s))
 		g->native_s = s.baseline.latency_s;
@@ -334,6 +335,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
 	if (s.status != STATUS_OK)
 		return 0;
+	latency *= slower_by(&s);
 	if (!r->latency_s || latency < r->latency_s)
 		r->latency_s = latency;
 	if (!g->best_s || latency < g->best_s)

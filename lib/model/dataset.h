@@ -5,8 +5,9 @@
  * similar for one to be a fair test of what was learned from the other.
  *
  * Record lines come in any order. A candidate counts once in a group, with its lowest verified
- * latency. A result does not count where the closer half of its samples lie further apart than 15%.
- * Workload records hold counts and networks. Everything belongs to the dataset.
+ * latency. Where the closer half of a result's samples lie further apart than 15%, their mean
+ * counts instead of their median, if it is slower. Workload records hold counts and networks.
+ * Everything belongs to the dataset.
  */
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H
