@@ -274,7 +274,7 @@ static int take_screened(void *item, const float *x, double value, double deviat
 static int take_good(struct waiting *w, const struct featurized *d, struct err *e)
 {
 	struct group *g = w->group;
-	int far = filter.model && refuse_by_draft(d->draft_s, g->best_s);
+	int far = filter.model && draft_refutes(d->draft_s, g->best_s);
 
 	if (!g->best_s || d->draft_s < g->best_s)
 		g->best_s = d->draft_s;

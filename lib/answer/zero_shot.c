@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/policy/refuse.h"
 #include "lib/search/schedule.h"
 
 enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32 };
@@ -115,10 +114,10 @@ static int best_of_search(const struct zero_shot *z, const struct search_space *
 		candidate_identify(&next.candidate);
 		if (judge(z, &next, e) < 0)
 			return -1;
-		far = n && refuse_by_draft(out->draft_s, fmin(draft_s, next.draft_s));
+		far = n && draft_refutes(out->draft_s, fmin(draft_s, next.draft_s));
 		draft_s = fmin(draft_s, next.draft_s);
 		if (!n++ || far ||
-		    (value_of(&next) > value_of(out) && !refuse_by_draft(next.draft_s, draft_s)))
+		    (value_of(&next) > value_of(out) && !draft_refutes(next.draft_s, draft_s)))
 			*out = next;
 	}
 	return n > 0;

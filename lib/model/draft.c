@@ -4,6 +4,7 @@
 
 static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
 static const double FITS = 0.85;   /* share of a cache that a working set can have */
+static const double FAR = 4;	   /* times the best */
 
 /* A thread with this many items does not feel that one is smaller. */
 static const double MANY_ITEMS = 8;
@@ -83,4 +84,9 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 		predict_blocks(d);
 	else
 		predict_threads(d);
+}
+
+int draft_refutes(double draft_s, double best_s)
+{
+	return best_s > 0 && draft_s > FAR * best_s;
 }

@@ -32,5 +32,8 @@ struct draft {
 };
 
 void draft_predict(const struct nest *n, const struct limits *m, struct draft *d);
+/* Does the draft put a candidate so far behind the best so far that no model is to be believed?
+ * best_s 0: there is none so far. */
+int draft_refutes(double draft_s, double best_s);
 
 #endif

@@ -2,12 +2,7 @@
 
 #include <math.h>
 
-static const double DRAFT_FAR = 4, FIRST_FAR = 0.5, HEDGE = 0.25, HEDGE_ON_TRIAL = 1.0 / 3;
-
-int refuse_by_draft(double draft_s, double best_s)
-{
-	return best_s > 0 && draft_s > DRAFT_FAR * best_s;
-}
+static const double FIRST_FAR = 0.5, HEDGE = 0.25, HEDGE_ON_TRIAL = 1.0 / 3;
 
 int refuse_by_first(double value, double best)
 {

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* Does the draft put a candidate so far behind the best so far that the model is not asked? best_s
- * 0: there is none so far. */
-int refuse_by_draft(double draft_s, double best_s);
 /* Does the first of the model's bag put it so far behind the best so far (of values: 0.5 is 1.41
  * times the time) that the others are not asked? */
 int refuse_by_first(double value, double best);
