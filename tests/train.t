@@ -331,6 +331,13 @@ ok $? 'with the rung that it stood on, and how sure that is'
 [ "$(grep -c '"order":1' "$tmp/a")" -le 1 ]
 ok $? 'by what the model knows'
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/results" 2>/dev/null
+# The bag's deviations of the answers, of a model whose scale makes little of them or much.
+unsure() {
+	sed "1s/\"scale\":[0-9.e-]*/\"scale\":$1/; /\"done\"/d" "$tmp/model" | rehash >"$tmp/scaled" && TL_DB=$tmp/no.db "$bin/tl-query" --predict -m "$tmp/scaled" "$workloads" |
+		sed -n 's/.*"deviation":\([^,}]*\).*/\1/p' | awk -v scale="$1" '{ s += $1 / scale } END { print s + 0 }'
+}
+awk -v little="$(unsure 0.01)" -v much="$(unsure 1000)" 'BEGIN { exit !(much < little) }'
+ok $? 'it is the surer one of candidates that are about as good'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env e1000000000000000000000000000000 "$workloads" >"$tmp/b"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
 ok $? 'what is known is answered exactly'
