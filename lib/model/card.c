@@ -140,15 +140,20 @@ static void print_trained_on(const struct card *c, struct buf *out)
 	buf_ch(out, '}');
 }
 
+static void print_scores(const struct score *model, const struct score *draft, struct buf *out)
+{
+	field_integer(out, "workloads", model->groups);
+	print_tops("model", model, 0, out);
+	print_tops("draft", draft, 0, out);
+	print_tops("random", model, 1, out);
+}
+
 /* As print_report(), of CPUs that were left out as a whole. */
 static void print_abroad(const struct card *c, struct buf *out)
 {
 	field_object(out, "cpus_left_out");
 	field_integer(out, "cpus", c->ncpus);
-	field_integer(out, "workloads", c->abroad.groups);
-	print_tops("model", &c->abroad, 0, out);
-	print_tops("draft", &c->draft_abroad, 0, out);
-	print_tops("random", &c->abroad, 1, out);
+	print_scores(&c->abroad, &c->draft_abroad, out);
 	buf_ch(out, '}');
 }
 
@@ -161,10 +166,7 @@ static void print_report(const struct card *c, struct buf *out)
 	field_object(out, "report");
 	field_text(out, "held_out", automl_unit_name[c->unit]);
 	field_integer(out, "folds", c->folds);
-	field_integer(out, "workloads", c->model.groups);
-	print_tops("model", &c->model, 0, out);
-	print_tops("draft", &c->draft, 0, out);
-	print_tops("random", &c->model, 1, out);
+	print_scores(&c->model, &c->draft, out);
 	field_object(out, "uncertainty");
 	field_integer(out, "errors", c->errors);
 	field_fmt(out, "within_2", "%.4f", c->errors ? (double)c->within / (double)c->errors : 0);
