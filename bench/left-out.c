@@ -12,7 +12,7 @@
  * - MODEL (which may have learned from this very CPU; "-": none);
  * - the model that was left out ("left_out");
  * - that model with the draft's share of model_meet() ("shared");
- * - the same by expected times, among the algorithms that a prediction may choose ("predicted").
+ * - the same by zero_shot_value(), among the algorithms that a prediction may choose ("predicted").
  *   The best may be of another one;
  * - the same as "shared" after a first round of tuning ("adapted"): 8 candidates of 12 workloads,
  *   half of them its first choices, teach it by adapt_model(). These are of families that are not
@@ -31,7 +31,7 @@
 #include "lib/target/target.h"
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
-static const double ABROAD = 7.4;  /* the scale of deviations there, as the cards say */
+static const double ABROAD = 7.4;  /* the scale of deviations there, as the card that ships says */
 enum { TEACHING = 12, FIRST = 8 }; /* workloads of a first round, candidates of each */
 
 enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BY_PREDICTED, BY_ADAPTED, BYS };
@@ -260,7 +260,7 @@ static int add_first(struct dataset *d, const struct data_group *g, const struct
 	return rc;
 }
 
-/* What a first round on the set's machine tells, of families outside of the fold. */
+/* Fills the dataset with a first round on the set's machine, of families outside of the fold. */
 static int first_round(const struct set *s, int fold, const struct model *m, struct dataset *d,
 		       struct err *e)
 {

@@ -121,7 +121,7 @@ static void take_300(void *arg, void *a)
 		memset(xmalloc(1 << 22), 1, 1 << 22);
 }
 
-/* What children do not have does not widen their limit. */
+/* Memory that children do not inherit must not widen their limit. */
 static enum cell_end run_with_hidden(size_t bytes)
 {
 	struct cell c = {.timeout_s = 20, .memory = (size_t)64 << 20, .threads = 1};

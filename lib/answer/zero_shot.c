@@ -5,10 +5,11 @@
 
 #include "lib/search/schedule.h"
 
-enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32 };
+enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32, TRIES = 4 * WEIGHED };
 
-/* Half of the deviation makes the time that much longer, if errors are normally distributed. All of
- * it cost 0.006 of the speed on CPUs left out, half of it nothing (docs/EXPERIMENTS.md). */
+/* Normally distributed errors of half the deviation lengthen the expected time by so much for each
+ * square of the deviation. The whole deviation cost 0.006 of the speed on CPUs left out, half of it
+ * cost nothing (docs/EXPERIMENTS.md, "Times whose samples disagree"). */
 static const double CAUTION = M_LN2 / 8;
 static const double OFF = 0.1; /* a prediction whose relative error is smaller counts as right */
 
@@ -66,22 +67,28 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 			add_fit(f, &c, ORIGIN_PORTFOLIO);
 }
 
-static int judge(const struct zero_shot *z, struct zero_shot_answer *out, struct err *e)
+/* The draft's time, and features (FEATURES of them). -1: no program can be made of the candidate.
+ */
+static int look_at(const struct zero_shot *z, struct zero_shot_answer *out, float *f,
+		   struct err *why)
 {
 	struct arena scratch = ARENA_INIT;
-	float f[FEATURES];
-	int rc = candidate_features(&out->candidate, z->env, &scratch, &out->draft_s, f, e);
+	const int rc = candidate_features(&out->candidate, z->env, &scratch, &out->draft_s, f, why);
 
 	arena_free(&scratch);
-	out->value = out->deviation = out->confidence = NAN;
-	if (rc < 0 || !z->model)
-		return rc;
-	rc = model_predict(z->model, f, 1, &out->value, &out->deviation, e);
-	if (out->deviation > 0)
-		out->confidence = erf(log2(1 + OFF) / (out->deviation * M_SQRT2));
-	else
-		out->confidence = 1;
 	return rc;
+}
+
+static int judge(const struct zero_shot *z, struct zero_shot_answer *out, const float *f,
+		 struct err *e)
+{
+	out->value = out->deviation = out->confidence = NAN;
+	if (!z->model)
+		return 0;
+	if (model_predict(z->model, f, 1, &out->value, &out->deviation, e) < 0)
+		return -1;
+	out->confidence = out->deviation > 0 ? erf(log2(1 + OFF) / (out->deviation * M_SQRT2)) : 1;
+	return 0;
 }
 
 double zero_shot_value(double value, double deviation)
@@ -94,25 +101,32 @@ static double value_of(const struct zero_shot_answer *a)
 	return zero_shot_value(a->value, a->deviation);
 }
 
-/* The search ends with the best of thousands of values, which is likely to be one that the model
- * gets wrong. So the first WEIGHED are weighed by their deviations, and those that the draft puts
- * far behind the others are left out, as tl-filter does. */
+/* The model's best of about a thousand values is likely to be one that it gets wrong. So this
+ * weighs the first WEIGHED by their deviations, and leaves out those that the draft puts far behind
+ * the others, as tl-filter does. In a small space the search goes on with points at random, of
+ * which some make no program: it has TRIES in all. */
 static int best_of_search(const struct zero_shot *z, const struct search_space *space, void *search,
 			  struct zero_shot_answer *out, struct err *e)
 {
 	struct zero_shot_answer next;
 	double draft_s = INFINITY;
 	uint64_t point;
+	float f[FEATURES];
 	int n = 0;
 
 	next.candidate.w = *space->w;
-	while (n < (z->model ? WEIGHED : 1) && search_guided.propose(search, &point)) {
+	for (int tries = TRIES; tries && n < (z->model ? WEIGHED : 1); tries--) {
+		struct err why = ERR_INIT;
 		int far;
 
+		if (!search_guided.propose(search, &point))
+			break;
 		if (!search_space_at(space, point, &next.candidate))
 			continue;
 		candidate_identify(&next.candidate);
-		if (judge(z, &next, e) < 0)
+		if (look_at(z, &next, f, &why) < 0)
+			continue;
+		if (judge(z, &next, f, e) < 0)
 			return -1;
 		far = n && draft_refutes(out->draft_s, fmin(draft_s, next.draft_s));
 		draft_s = fmin(draft_s, next.draft_s);
@@ -130,6 +144,7 @@ int zero_shot_find(const struct zero_shot *z, const struct workload *w, const st
 	struct search_space space;
 	struct fits fits = {.n = 0};
 	void *search;
+	float f[FEATURES];
 	int rc = 1;
 
 	search_space_init_even(&space, w, z->env);
@@ -143,7 +158,7 @@ int zero_shot_find(const struct zero_shot *z, const struct workload *w, const st
 		add_portfolio(&space, &fits);
 	if (!z->model && fits.n) {
 		out->origin = fits.fit[0].origin;
-		rc = judge(z, out, e) < 0 ? -1 : 1;
+		rc = look_at(z, out, f, e) < 0 || judge(z, out, f, e) < 0 ? -1 : 1;
 	} else if ((rc = best_of_search(z, &space, search, out, e)) > 0) {
 		out->origin = z->model ? ORIGIN_MODEL : ORIGIN_DEFAULT;
 		for (int i = 0; i < fits.n; i++)

@@ -1,5 +1,5 @@
-/* What a model is worth on groups that were held out of its training: how it ranks them, how the
- * draft does, and how far its errors go beyond the deviations of its bag. */
+/* Scores a model on groups that were held out of its training. It counts how well the model and the
+ * draft rank them, and how far the model's errors go beyond the deviations of its bag. */
 #ifndef TL_MODEL_HELD_H
 #define TL_MODEL_HELD_H
 

@@ -211,8 +211,8 @@ static int leave_out(const struct dataset *d, const char *use, const struct trai
 	return rc;
 }
 
-/* What the model is worth on a CPU that it did not learn from. That takes some to learn from, and
- * a model that begins anew. */
+/* Leaves each CPU out in turn. It does nothing with fewer than LEAST_CPUS, as then too few are left
+ * to learn from. */
 static int leave_cpus_out(const struct dataset *d, const char *use, const struct train_rules *r,
 			  const struct automl *chosen, struct found *f, struct err *e)
 {

@@ -71,7 +71,7 @@ void fence_replace(const struct fence *f, const struct fence *from)
 	if (mremap(from->data, room(f), room(f), MREMAP_MAYMOVE | MREMAP_FIXED, f->data) !=
 	    MAP_FAILED)
 		return;
-	/* What was there may be gone. */
+	/* The failed call may have unmapped the pages of f. */
 	if (mmap(f->data, room(f), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 		 -1, 0) == MAP_FAILED)
 		die_no_memory();
