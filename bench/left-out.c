@@ -156,7 +156,7 @@ static int fold_of(const struct recorded *r, const struct data_group *g)
 	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
 }
 
-/* The values by which a prediction chooses (lib/answer/zero_shot.c). */
+/* Makes them the values by which a prediction chooses (lib/answer/zero_shot.h). */
 static void weigh(const struct data_group *g, const double *deviation, double *value)
 {
 	int64_t k = 0;
@@ -280,7 +280,7 @@ static int first_round(const struct set *s, int fold, const struct model *m, str
 	return rc;
 }
 
-/* The model is as it was afterwards. */
+/* It undoes what the adaptation changed in the model. */
 static int rank_adapted(const struct set *s, int fold, struct model *m, struct err *e)
 {
 	const struct recorded *r = s->from;

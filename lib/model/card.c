@@ -148,7 +148,7 @@ static void print_scores(const struct score *model, const struct score *draft, s
 	print_tops("random", model, 1, out);
 }
 
-/* As print_report(), of CPUs that were left out as a whole. */
+/* Prints the scores on CPUs that were left out as a whole. */
 static void print_abroad(const struct card *c, struct buf *out)
 {
 	field_object(out, "cpus_left_out");
