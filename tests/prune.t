@@ -80,7 +80,7 @@ ok $? 'count weighs'
 "$bin/tl-prune" --env 0e000000000000000000000000000000 -d "$tmp/db" "$wl" | grep -c '"round":1' | grep -qx 3
 ok $? 'results of another env do not count'
 
-# 268 MB of operands, and a memory whose rate makes the best candidate's time so many times the bound.
+# The operands take 268 MB. bound() gives the memory a rate that makes the best candidate's time so many times the bound.
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"1x8192:8192x8192"}' | "$bin/tl-check" --fix >"$tmp/large"
 in=$tmp/large results n=6 best=1e-2 >"$tmp/slow"
 best_s=$(sed -n 's/.*"status":"ok","stage":"[a-z]*","latency_s":\([^,]*\),.*/\1/p' "$tmp/slow" | sort -g | head -n 1)

@@ -123,7 +123,7 @@ ok $? 'and deviations there have the scale of such CPUs'
 	head -n 1 "$tmp/csv" | grep -q '^env_id,workload_id,.*,latency_s,.*,draft,.*,move_l1_1,' &&
 	awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$tmp/csv"
 ok $? '--dump-features writes a line a candidate'
-# What all take together, where all have these fields.
+# took() prints what all candidates take together, where all have these fields.
 took() { sed "s/\"error\":{/$1&/" "$tmp/results" | "$bin/tl-train" --dump-features | awk -F, 'NR > 1 { s += $8 } END { printf "%.6g\n", s }'; }
 far='"samples_s":[1e-4,2e-4,9e-4],'
 duel='"duel":{"against":"00000000000000000000000000000000","ratio":1,"ci":[0.9,1.1],"latency_s":1e-4,"samples_s":[1e-4,2e-4,9e-4],"end":"won"},"incumbent":true,'
@@ -331,7 +331,7 @@ ok $? 'with the rung that it stood on, and how sure that is'
 [ "$(grep -c '"order":1' "$tmp/a")" -le 1 ]
 ok $? 'by what the model knows'
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/results" 2>/dev/null
-# The bag's deviations of the answers, of a model whose scale makes little of them or much.
+# unsure() adds up the bag's deviations of the answers; the model's scale makes little of them, or much.
 unsure() {
 	sed "1s/\"scale\":[0-9.e-]*/\"scale\":$1/; /\"done\"/d" "$tmp/model" | rehash >"$tmp/scaled" && TL_DB=$tmp/no.db "$bin/tl-query" --predict -m "$tmp/scaled" "$workloads" |
 		sed -n 's/.*"deviation":\([^,}]*\).*/\1/p' | awk -v scale="$1" '{ s += $1 / scale } END { print s + 0 }'

@@ -67,8 +67,7 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 			add_fit(f, &c, ORIGIN_PORTFOLIO);
 }
 
-/* The draft's time, and features (FEATURES of them). -1: no program can be made of the candidate.
- */
+/* Sets the draft's time and the features. -1: no program can be made of the candidate. */
 static int look_at(const struct zero_shot *z, struct zero_shot_answer *out, float *f,
 		   struct err *why)
 {

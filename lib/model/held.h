@@ -18,7 +18,7 @@ struct held {
  */
 int held_add(struct held *h, const struct dataset *d, const struct data_group *g,
 	     const struct model *m, struct err *e);
-/* The scale that puts 68% of the errors within one deviation; counts those within 2. */
+/* Returns the scale that puts 68% of the errors within one deviation, and counts those within 2. */
 double held_scale(struct held *h);
 void held_free(struct held *h);
 
