@@ -4,17 +4,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum state { FILLS, WAITS, IS_DONE };
+
 struct batch {
-	struct batches *of;
-	int place;
 	size_t n;
 	char *items;
-	pthread_t thread;
+	enum state state;
 	int rc;
 	struct err e;
 };
 
-/* A ring: one batch fills, those before it are worked on. */
+/* A ring: one batch fills, those before it are worked on, in their order. */
 struct batches {
 	size_t size, items;
 	batch_work *work;
@@ -23,6 +23,13 @@ struct batches {
 	int threads, working; /* batches that are worked on or have answers that wait */
 	int filling;
 	struct batch batch[BATCH_THREADS + 1];
+	/* Threads live as long as the batches do: to start one costs more than many an item. */
+	int started;
+	pthread_t thread[BATCH_THREADS];
+	pthread_mutex_t lock; /* of the batches' states, and of these: */
+	pthread_cond_t changed;
+	int next; /* batch to work on */
+	int ended;
 };
 
 struct batches *batches_new(size_t size, size_t items, int threads, batch_work *work,
@@ -36,11 +43,10 @@ struct batches *batches_new(size_t size, size_t items, int threads, batch_work *
 	b->take = take;
 	b->arg = arg;
 	b->threads = threads < 1 ? 1 : threads > BATCH_THREADS ? BATCH_THREADS : threads;
-	for (int i = 0; i <= b->threads; i++) {
-		b->batch[i].of = b;
-		b->batch[i].place = i;
+	for (int i = 0; i <= b->threads; i++)
 		b->batch[i].items = xmalloc(size * items);
-	}
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
 	return b;
 }
 
@@ -51,11 +57,30 @@ void *batches_slot(struct batches *b)
 	return t->items + t->n * b->size;
 }
 
+/* A thread: it works on the next batch, and on the next. */
 static void *work(void *arg)
 {
-	struct batch *t = arg;
+	struct batches *b = arg;
 
-	t->rc = t->of->work(t->of->arg, t->place, t->items, t->n, &t->e);
+	pthread_mutex_lock(&b->lock);
+	for (;;) {
+		const int place = b->next;
+		struct batch *t = &b->batch[place];
+
+		if (t->state == WAITS) {
+			b->next = (place + 1) % (b->threads + 1);
+			pthread_mutex_unlock(&b->lock);
+			t->rc = b->work(b->arg, place, t->items, t->n, &t->e);
+			pthread_mutex_lock(&b->lock);
+			t->state = IS_DONE;
+			pthread_cond_broadcast(&b->changed);
+		} else if (b->ended) {
+			break;
+		} else {
+			pthread_cond_wait(&b->changed, &b->lock);
+		}
+	}
+	pthread_mutex_unlock(&b->lock);
 	return NULL;
 }
 
@@ -75,7 +100,11 @@ static struct batch *oldest(struct batches *b)
 	const int ring = b->threads + 1;
 	struct batch *t = &b->batch[(b->filling + ring - b->working) % ring];
 
-	pthread_join(t->thread, NULL);
+	pthread_mutex_lock(&b->lock);
+	while (t->state != IS_DONE)
+		pthread_cond_wait(&b->changed, &b->lock);
+	t->state = FILLS;
+	pthread_mutex_unlock(&b->lock);
 	b->working--;
 	return t;
 }
@@ -97,6 +126,16 @@ static int take_answers(struct batches *b, struct err *e)
 	return rc;
 }
 
+/* With one thread at least the work goes on. */
+static int start_thread(struct batches *b, struct err *e)
+{
+	errno = pthread_create(&b->thread[b->started], NULL, work, b);
+	if (errno && !b->started)
+		return err_sys(e, "cannot start a thread");
+	b->started += !errno;
+	return 0;
+}
+
 /* Begins the work on the batch that was filled, and lets the next one fill. */
 static int begin(struct batches *b, struct err *e)
 {
@@ -104,10 +143,13 @@ static int begin(struct batches *b, struct err *e)
 
 	if (b->working == b->threads && take_answers(b, e) < 0)
 		return -1;
+	if (b->started < b->threads && b->started == b->working && start_thread(b, e) < 0)
+		return -1;
 	t->e = (struct err)ERR_INIT;
-	errno = pthread_create(&t->thread, NULL, work, t);
-	if (errno)
-		return err_sys(e, "cannot start a thread");
+	pthread_mutex_lock(&b->lock);
+	t->state = WAITS;
+	pthread_cond_broadcast(&b->changed);
+	pthread_mutex_unlock(&b->lock);
 	b->working++;
 	b->filling = (b->filling + 1) % (b->threads + 1);
 	return 0;
@@ -134,6 +176,14 @@ void batches_free(struct batches *b)
 		return;
 	while (b->working)
 		drop(b, oldest(b), 0);
+	pthread_mutex_lock(&b->lock);
+	b->ended = 1;
+	pthread_cond_broadcast(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	for (int i = 0; i < b->started; i++)
+		pthread_join(b->thread[i], NULL);
+	pthread_cond_destroy(&b->changed);
+	pthread_mutex_destroy(&b->lock);
 	for (int i = 0; i <= b->threads; i++) {
 		drop(b, &b->batch[i], 0);
 		free(b->batch[i].items);
