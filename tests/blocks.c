@@ -221,8 +221,9 @@ static void count_spills(const struct nest *n, const char *arch, const char *log
 {
 	struct err why = ERR_INIT;
 	struct limits m;
+	int64_t registers;
 
-	if (target_isa_limits(arch, &m) < 0 || static_check(n, &m, &why) < 0)
+	if (target_isa_limits(arch, &m) < 0 || static_check(n, &m, &registers, &why) < 0)
 		return;
 	passed++;
 	if (spills(log) <= MOST_SPILT)

@@ -60,10 +60,12 @@ static void build(const char *algo, const char *text)
 
 static struct draft draft(const char *algo, const char *text, const struct limits *m)
 {
+	int64_t registers;
 	struct draft d;
 
 	build(algo, text);
-	draft_predict(&nest, m, &d);
+	static_check(&nest, m, &registers, NULL);
+	draft_predict(&nest, m, registers, &d);
 	return d;
 }
 
@@ -177,16 +179,25 @@ static void test_layout(void)
 static void refused(const char *knobs, const struct limits *m, const char *why)
 {
 	struct err e = ERR_INIT;
+	int64_t registers;
 	int rc;
 
 	build("gemm", knobs);
-	rc = static_check(&nest, m, &e);
+	rc = static_check(&nest, m, &registers, &e);
 	if (why)
 		ok(rc == -1 && strstr(e.msg, why), "%s is refused on %s: %s", knobs, m->isa, why);
 	else
 		ok(rc == 0, "%s is fine on %s", knobs, m->isa);
 	if (why ? rc == 0 : rc != 0)
 		diag("got %d %s", rc, e.msg);
+}
+
+static int64_t registers_on(const struct limits *m)
+{
+	int64_t registers;
+
+	static_check(&nest, m, &registers, NULL);
+	return registers;
 }
 
 static void test_static(void)
@@ -198,10 +209,9 @@ static void test_static(void)
 	tiny.l2 = 1024;
 	use("matmul", "512x512:512x768", NULL);
 	build("gemm", " vl=16 nv=4 mr=6");
-	ok(static_registers(&nest, &avx512) == 28, "6x64 takes 24 + 4 registers");
+	ok(registers_on(&avx512) == 28, "6x64 takes 24 + 4 registers");
 	build("gemm", " vl=8 nv=2 mr=6");
-	ok(static_registers(&nest, &avx2) == 15,
-	   "6x16 takes 12 + 2 + 1 without broadcast operands");
+	ok(registers_on(&avx2) == 15, "6x16 takes 12 + 2 + 1 without broadcast operands");
 	refused(" vl=16 nv=4 mr=7", &avx512, NULL);
 	refused(" vl=16 nv=4 mr=6", &avx2, "lanes");
 	refused(" vl=8 nv=2 mr=6", &avx2, NULL);

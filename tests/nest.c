@@ -14,6 +14,7 @@
 #include "lib/base/rng.h"
 #include "lib/io/proc.h"
 #include "lib/model/draft.h"
+#include "lib/model/static.h"
 #include "lib/nest/check.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"
@@ -472,12 +473,14 @@ static void draw_all(struct sample *sample, int n)
 		struct sample *s = &sample[i];
 		struct err e = ERR_INIT;
 		static struct draft draft;
+		int64_t registers;
 		int phases;
 
 		s->seed = (uint64_t)i;
 		nest_init(&s->n, &s->arena, "nest");
 		phases = draw(&s->n, lanes_of(i), s->seed);
-		draft_predict(&s->n, &m, &draft);
+		static_check(&s->n, &m, &registers, NULL);
+		draft_predict(&s->n, &m, registers, &draft);
 		phases_seen += draft.walk.nphases == phases && isfinite(draft.seconds);
 		phased += phases > 1;
 		if (interpret(s, THREADS, &e) == 0 && interpret(s, 1, &e) == 0)

@@ -29,7 +29,7 @@ static double uneven(const struct walk *w, struct walk *first)
 		any |= is_uneven(&w->phase[i]);
 	if (!any)
 		return 0;
-	walk_nest(first, w->n, w->m, 1);
+	walk_nest(first, w->n, w->m, w->registers, 1);
 	for (int i = 0; i < w->nphases; i++) {
 		const struct walk_phase *p = &w->phase[i];
 
@@ -48,14 +48,14 @@ static void predict_blocks(struct draft *d)
 		d->seconds += d->phase[i].seconds;
 }
 
-static void predict_threads(struct draft *d)
+static void predict_threads(struct draft *d, int64_t registers)
 {
 	const struct nest *n = d->n;
 	const struct limits *m = d->m;
 	double hz = assumed_hz(m), t[4], most, sum, by_buffer[NEST_BUFFERS];
 	struct walk *w = &d->walk, first;
 
-	walk_nest(w, n, m, 0);
+	walk_nest(w, n, m, registers, 0);
 	walk_working_sets(w, &d->whole, d->body);
 	d->items = w->phase[w->longest].items;
 	d->forks = nest_threads(n, m->threads) > 1 ? w->nphases : 0;
@@ -75,7 +75,7 @@ static void predict_threads(struct draft *d)
 	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz + assumed.fork_s * d->forks;
 }
 
-void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
+void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, struct draft *d)
 {
 	d->n = n;
 	d->m = m;
@@ -83,7 +83,7 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	if (n->block_threads)
 		predict_blocks(d);
 	else
-		predict_threads(d);
+		predict_threads(d, registers);
 }
 
 int draft_refutes(double draft_s, double best_s)

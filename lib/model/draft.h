@@ -31,7 +31,9 @@ struct draft {
 	double whole, body[WALK_LOOPS]; /* working sets, bytes */
 };
 
-void draft_predict(const struct nest *n, const struct limits *m, struct draft *d);
+/* registers: static_check()'s. */
+void draft_predict(const struct nest *n, const struct limits *m, int64_t registers,
+		   struct draft *d);
 /* Does the draft put a candidate so far behind the best so far that no model is to be believed?
  * best_s 0: there is none so far. */
 int draft_refutes(double draft_s, double best_s);

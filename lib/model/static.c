@@ -12,6 +12,7 @@ enum { WORK_TIMES = 8 };			  /* of the operands, on top of a cache a thread */
 /* Where a register array lives: within one step of an unrolled loop, or everywhere. */
 struct use {
 	const struct node *scope; /* the loop in which it was written last */
+	int depth;		  /* of that loop */
 	int everywhere;
 	int64_t steps; /* of the unrolled loops that its index follows there */
 };
@@ -43,8 +44,10 @@ static void written(struct walk *w, const struct node *store)
 		if (s->kind != NODE_FOR || s->loop != LOOP_UNROLL || !follows(&store->a, s->var))
 			continue;
 		u->steps *= af_eval(w->n, &s->b, NULL) - af_eval(w->n, &s->a, NULL);
-		if (!u->scope)
+		if (!u->scope) {
 			u->scope = s;
+			u->depth = d;
+		}
 	}
 }
 
@@ -54,11 +57,8 @@ static void read_in(struct walk *w, const struct expr *x)
 		return;
 	if (x->kind == EXPR_LOAD && w->n->buffer[x->buffer].kind == BUFFER_REG) {
 		struct use *u = &w->use[x->buffer];
-		int inside = 0;
 
-		for (int d = 0; d < w->depth; d++)
-			inside |= w->path[d] == u->scope;
-		u->everywhere |= !inside;
+		u->everywhere |= !u->scope || w->depth <= u->depth || w->path[u->depth] != u->scope;
 	} else {
 		w->sites += x->kind == EXPR_LOAD && !w->n->buffer[x->buffer].near;
 	}
@@ -132,14 +132,6 @@ static int64_t registers_of(const struct walk *w, const struct limits *m)
 	return most_alive(w) + (m->folds ? 0 : local);
 }
 
-int64_t static_registers(const struct nest *n, const struct limits *m)
-{
-	struct walk w;
-
-	look_over(&w, n);
-	return registers_of(&w, m);
-}
-
 static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)
 {
 	for (int i = 0; i < n->nbuffers; i++)
@@ -197,11 +189,11 @@ static int check_block(const struct nest *n, const struct limits *m, struct err 
 	return 0;
 }
 
-int static_check(const struct nest *n, const struct limits *m, struct err *why)
+int static_check(const struct nest *n, const struct limits *m, int64_t *registers, struct err *why)
 {
-	int64_t registers;
 	struct walk w;
 
+	*registers = 0;
 	if (check_lanes(n, m, why) || check_work(n, m, why))
 		return -1;
 	look_over(&w, n);
@@ -212,9 +204,9 @@ int static_check(const struct nest *n, const struct limits *m, struct err *why)
 			w.sites, NEST_SITES);
 	if (n->block_threads)
 		return check_block(n, m, why);
-	registers = registers_of(&w, m);
-	if (registers > m->vregs)
+	*registers = registers_of(&w, m);
+	if (*registers > m->vregs)
 		return err_set(why, "the innermost loop needs %lld vector registers of %d: spills",
-			       (long long)registers, m->vregs);
+			       (long long)*registers, m->vregs);
 	return 0;
 }

@@ -10,10 +10,9 @@
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
-/* 0, or -1 with the reason. */
-int static_check(const struct nest *n, const struct limits *m, struct err *why);
-/* Vector registers that live at once. A register that is written and read within one step of an
- * unrolled loop counts once, not once a step. */
-int64_t static_registers(const struct nest *n, const struct limits *m);
+/* 0, or -1 with the reason. Sets registers to the vector registers that live at once, or to 0 for a
+ * nest of blocks and one that is refused for something else. A register that is written and read
+ * within one step of an unrolled loop counts once, not once a step. */
+int static_check(const struct nest *n, const struct limits *m, int64_t *registers, struct err *why);
 
 #endif

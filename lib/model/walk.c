@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/model/static.h"
-
 /* What the walk takes of any CPU, near enough to rank. */
 static const struct {
 	double load_share; /* of the load ports' peak, reached with lines that straddle and conflict
@@ -176,11 +174,14 @@ static int inner_loop(const struct walk *w)
 }
 
 /* Rows a power of two apart fall into few sets of the first-level cache and push each other out:
- * then each access of a run along the lines goes to the second level. */
-static void add_conflicts(struct walk *w, const double *step, int inner, double times)
+ * then each access of a run along the lines goes to the second level. Returns the number of loops
+ * for which that is so. */
+static int conflicts(const struct walk *w, const double *step, int inner)
 {
+	int n = 0;
+
 	if (inner < 0 || step[inner] == 0 || step[inner] >= LINE)
-		return;
+		return 0;
 	for (int d = inner + 1; d < w->depth; d++) {
 		int64_t c = (int64_t)step[d], apart = c & -c;
 		double rows = w->path[d].n;
@@ -188,27 +189,79 @@ static void add_conflicts(struct walk *w, const double *step, int inner, double 
 		if (c < LINE || rows < 2)
 			continue;
 		apart = apart < LINE ? LINE : apart > PAGE ? PAGE : apart;
-		if (rows > machine.ways * (double)(PAGE / apart) * 0.75)
-			w->conflict_bytes += times * LINE;
+		n += rows > machine.ways * (double)(PAGE / apart) * 0.75;
 	}
+	return n;
 }
 
-/* Vectors begin anywhere in a line where some loop steps by a part of one, of so many bytes. */
-static void add_straddles(struct walk *w, const double *step, int bytes, double times)
+/* Do vectors begin anywhere in a line, because some loop steps by a part of one, of so many bytes?
+ */
+static int straddles(const struct walk *w, const double *step, int bytes)
 {
 	for (int d = 0; d < w->depth; d++)
-		if ((int64_t)step[d] % bytes) {
-			w->straddles += times;
-			return;
-		}
+		if ((int64_t)step[d] % bytes)
+			return 1;
+	return 0;
+}
+
+/* Fills in what follows from the path and the slopes. */
+static void find_touched(struct walk *w, const struct walk_form *f, int lanes, struct walk_site *t)
+{
+	const struct buffer *b = &w->n->buffer[t->buffer];
+	const int size = elem_size(b->elem), inner = inner_loop(w);
+	double step[WALK_DEPTH + 1], all = (double)buffer_bytes(b);
+	int order[WALK_DEPTH], norder = 0;
+
+	t->depth = w->depth;
+	for (int d = 0; d < w->depth; d++) {
+		int i = norder;
+
+		t->loop[d] = w->path[d].id;
+		t->outside[d] = w->outside[d];
+		step[d] = f->loops >> d & 1 ? fabs(f->slope[d]) * size : 0;
+		if (step[d] == 0)
+			continue;
+		for (norder++; i && step[order[i - 1]] > step[d]; i--)
+			order[i] = order[i - 1];
+		order[i] = d;
+	}
+	step[w->depth] = size * lanes;
+	t->outside[w->depth] = w->outside[w->depth];
+	for (int d = w->depth; d >= 0; d--)
+		t->touched[d] =
+			d < w->depth && step[d] == 0
+				? t->touched[d + 1]
+				: min(footprint(w, step, order, norder, d, LINE), all + LINE);
+	t->pages = min(footprint(w, step, order, norder, inner < 0 ? 0 : inner, PAGE), all + PAGE) /
+		   PAGE;
+	w->last.conflicts = conflicts(w, step, inner);
+	w->last.straddles = lanes > 1 && straddles(w, step, size * lanes);
+}
+
+static int innermost(const struct walk *w)
+{
+	return w->depth ? w->path[w->depth - 1].id : -1;
+}
+
+/* Does the site before touch as much? Codes that are unrolled have many such, one after the other.
+ */
+static int is_like_last(const struct walk *w, const struct walk_form *f, int lanes, int buffer)
+{
+	const struct walk_last *l = &w->last;
+
+	if (w->nsites < 2 || l->inner != innermost(w) || l->lanes != lanes ||
+	    w->site[w->nsites - 2].buffer != buffer || l->form.loops != f->loops)
+		return 0;
+	for (uint32_t rest = f->loops; rest; rest &= rest - 1)
+		if (l->form.slope[__builtin_ctz(rest)] != f->slope[__builtin_ctz(rest)])
+			return 0;
+	return 1;
 }
 
 static void add_site(struct walk *w, int buffer, const struct affine *index, int lanes,
 		     double share, int store)
 {
-	int root = nest_base(w->n, buffer), order[WALK_DEPTH], norder = 0, inner;
-	double step[WALK_DEPTH + 1], all = (double)buffer_bytes(&w->n->buffer[root]);
-	const int size = elem_size(w->n->buffer[root].elem);
+	const int root = nest_base(w->n, buffer);
 	struct walk_site *t;
 	struct walk_form f;
 
@@ -219,35 +272,21 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	evaluate(w, index, &f);
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
 		add_form(&f, &w->view[buffer], 1);
-	t->buffer = root;
-	t->store = store > 0;
-	t->depth = w->depth;
-	for (int d = 0; d < w->depth; d++) {
-		int i = norder;
-
-		t->loop[d] = w->path[d].id;
-		t->outside[d] = w->outside[d];
-		step[d] = f.loops >> d & 1 ? fabs(f.slope[d]) * size : 0;
-		if (step[d] == 0)
-			continue;
-		for (norder++; i && step[order[i - 1]] > step[d]; i--)
-			order[i] = order[i - 1];
-		order[i] = d;
+	if (is_like_last(w, &f, lanes, root)) {
+		*t = t[-1];
+	} else {
+		t->buffer = root;
+		find_touched(w, &f, lanes, t);
+		w->last.inner = innermost(w);
+		w->last.lanes = lanes;
+		w->last.form = f;
 	}
-	step[w->depth] = size * lanes;
-	t->outside[w->depth] = w->outside[w->depth];
+	t->store = store > 0;
 	t->times = store ? store * share : share;
-	for (int d = w->depth; d >= 0; d--)
-		t->touched[d] =
-			d < w->depth && step[d] == 0
-				? t->touched[d + 1]
-				: min(footprint(w, step, order, norder, d, LINE), all + LINE);
-	inner = inner_loop(w);
-	t->pages = min(footprint(w, step, order, norder, inner < 0 ? 0 : inner, PAGE), all + PAGE) /
-		   PAGE;
-	add_conflicts(w, step, inner, t->times * w->outside[w->depth]);
-	if (lanes > 1)
-		add_straddles(w, step, size * lanes, share * w->outside[w->depth]);
+	for (int i = 0; i < w->last.conflicts; i++)
+		w->conflict_bytes += t->times * w->outside[w->depth] * LINE;
+	if (w->last.straddles)
+		w->straddles += share * w->outside[w->depth];
 }
 
 /* ---- the walk ---- */
@@ -554,14 +593,15 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 	}
 }
 
-void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item)
+void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int64_t registers,
+	       int first_item)
 {
 	struct work all;
 
 	w->n = n;
 	w->m = m;
 	w->first_item = first_item;
-	w->registers = static_registers(n, m);
+	w->registers = registers;
 	w->folded = w->registers >= m->vregs;
 	w->threads = m->threads > 0 ? m->threads : 1;
 	w->nphases = 0;
@@ -616,13 +656,14 @@ double walk_traffic(const struct walk *w, double size, double whole, const doubl
 	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
 	if (whole <= size)
 		return 0;
-	for (int i = 0; i < w->nsites; i++) {
+	for (int i = 0, d = 0, last = -2; i < w->nsites; i++) {
 		const struct walk_site *t = &w->site[i];
+		const int inner = t->depth ? t->loop[t->depth - 1] : -1;
 		double bytes;
-		int d = 0;
 
-		while (d < t->depth && body[t->loop[d]] > size)
+		for (d = inner == last ? d : 0; d < t->depth && body[t->loop[d]] > size;)
 			d++;
+		last = inner;
 		bytes = t->times * t->touched[d] * t->outside[d];
 		by_buffer[t->buffer] += bytes;
 		sum += bytes;

@@ -48,6 +48,14 @@ struct walk_site {
 	double outside[WALK_DEPTH + 1]; /* passes of the loops outside of this depth */
 };
 
+/* What the last site followed from: the innermost loop's id (-1: none), lanes and slopes. And what
+ * follows from them, but for what a site has. */
+struct walk_last {
+	int inner, lanes;
+	struct walk_form form;
+	int conflicts, straddles;
+};
+
 /* Operations, a vector or a scalar each. */
 struct walk_ops {
 	double fma, arith, load, store, other;
@@ -99,11 +107,13 @@ struct walk {
 	double outside[WALK_DEPTH + 1], copies[WALK_DEPTH + 1];
 	struct walk_form var[NEST_VARS];
 	struct walk_form view[NEST_BUFFERS];
+	struct walk_last last;
 };
 
-/* static_check() has found nothing against the nest. first_item: the first item of the
- * parallel loops is looked at instead of their mean, without sites. */
-void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item);
+/* static_check() has found nothing against the nest, and counted the registers. first_item: the
+ * first item of the parallel loops is looked at instead of their mean, without sites. */
+void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int64_t registers,
+	       int first_item);
 /* Bytes: of the whole, and of one iteration of each loop, by its id. */
 void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS]);
 /* Bytes that move into a cache of this size, by buffer. Returns their sum. */

@@ -175,26 +175,26 @@ int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *val
 
 struct scope_walk {
 	const struct nest *n;
-	int depth;
-	const struct node *path[NEST_DEPTH];
-	int used[NEST_BUFFERS]; /* length of the path that all uses so far have in common, and 1 */
-	const struct node *common[NEST_BUFFERS][NEST_DEPTH];
+	const struct node *here; /* the loop or branch around; NULL: none */
+	const struct node **scope;
+	struct {
+		int used;
+		const struct node *last; /* where it was used last */
+	} at[NEST_BUFFERS];
 };
 
 static void note_use(struct scope_walk *w, int buffer)
 {
-	int same = 0, most = w->used[buffer] - 1;
+	const struct node **scope = &w->scope[buffer];
 
-	if (w->n->buffer[buffer].kind != BUFFER_REG)
+	if (w->n->buffer[buffer].kind != BUFFER_REG ||
+	    (w->at[buffer].used && w->at[buffer].last == w->here))
 		return;
-	if (most < 0) {
-		memcpy(w->common[buffer], w->path, sizeof *w->path * (size_t)w->depth);
-		w->used[buffer] = w->depth + 1;
-		return;
-	}
-	while (same < most && same < w->depth && w->common[buffer][same] == w->path[same])
-		same++;
-	w->used[buffer] = same + 1;
+	if (!w->at[buffer].used++)
+		*scope = w->here;
+	while (!nest_holds(*scope, w->here))
+		*scope = (*scope)->outer;
+	w->at[buffer].last = w->here;
 }
 
 static void note_reads(struct scope_walk *w, const struct expr *x)
@@ -219,11 +219,10 @@ static void note_body(struct scope_walk *w, const struct node *t)
 			note_use(w, t->buffer);
 		if (t->kind != NODE_FOR && t->kind != NODE_IF)
 			continue;
-		assert(w->depth < NEST_DEPTH);
-		w->path[w->depth++] = t;
+		w->here = t;
 		note_body(w, t->body);
 		note_body(w, t->orelse);
-		w->depth--;
+		w->here = t->outer;
 	}
 }
 
@@ -232,22 +231,16 @@ void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BU
 	struct scope_walk w;
 
 	w.n = n;
-	w.depth = 0;
-	memset(w.used, 0, sizeof w.used);
+	w.here = NULL;
+	w.scope = scope;
+	memset(w.at, 0, sizeof w.at[0] * (size_t)n->nbuffers);
+	memset(scope, 0, sizeof *scope * (size_t)n->nbuffers);
 	note_body(&w, n->body);
-	for (int i = 0; i < n->nbuffers; i++)
-		scope[i] = w.used[i] > 1 ? w.common[i][w.used[i] - 2] : NULL;
 }
 
 int nest_holds(const struct node *outer, const struct node *inner)
 {
-	if (!outer || outer == inner)
-		return 1;
-	if (!inner)
-		return 0;
-	for (int orelse = 0; orelse <= 1; orelse++)
-		for (const struct node *t = orelse ? outer->orelse : outer->body; t; t = t->next)
-			if ((t->kind == NODE_FOR || t->kind == NODE_IF) && nest_holds(t, inner))
-				return 1;
-	return 0;
+	while (inner && inner != outer)
+		inner = inner->outer;
+	return inner == outer;
 }
