@@ -12,7 +12,7 @@
  * - MODEL (which may have learned from this very CPU; "-": none);
  * - the model that was left out ("left_out");
  * - that model with the draft's share of model_meet() ("shared");
- * - the same by zero_shot_value(), among the algorithms that a prediction may choose ("predicted").
+ * - the same by model_cautious(), among the algorithms that a prediction may choose ("predicted").
  *   The best may be of another one;
  * - the same as "shared" after a first round of tuning ("adapted"): 8 candidates of 12 workloads,
  *   half of them its first choices, teach it by adapt_model(). These are of families that are not
@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "bench/tops.h"
-#include "lib/answer/zero_shot.h"
 #include "lib/extract/lines.h"
 #include "lib/model/adapt.h"
 #include "lib/model/train.h"
@@ -156,7 +155,7 @@ static int fold_of(const struct recorded *r, const struct data_group *g)
 	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
 }
 
-/* Makes them the values by which a prediction chooses (lib/answer/zero_shot.h). */
+/* Makes them the values by which a prediction chooses (model_cautious()). */
 static void weigh(const struct data_group *g, const double *deviation, double *value)
 {
 	int64_t k = 0;
@@ -166,14 +165,14 @@ static void weigh(const struct data_group *g, const double *deviation, double *v
 			continue;
 		if (g->row[i].algo->uneven)
 			value[k] = -INFINITY;
-		value[k] = zero_shot_value(value[k], ABROAD * deviation[k]);
+		value[k] = model_cautious(value[k], ABROAD * deviation[k]);
 		k++;
 	}
 }
 
 /* m NULL: by the draft. */
-static int score_group(const struct recorded *r, const struct data_group *g, enum by by,
-		       const struct model *m, struct err *e)
+static void score_group(const struct recorded *r, const struct data_group *g, enum by by,
+			const struct model *m)
 {
 	const struct data_use *u = dataset_use(&r->data, &g->w);
 	const double count = u && u->count ? (double)u->count : 1;
@@ -182,35 +181,29 @@ static int score_group(const struct recorded *r, const struct data_group *g, enu
 	double *latency = xmalloc(sizeof *latency * room), *value = xmalloc(sizeof *value * room);
 	double *deviation = xmalloc(sizeof *deviation * room);
 	const int64_t n = tops_gather(g, x, latency, value);
-	const int rc = m ? model_predict(m, x, (size_t)n, value, deviation, e) : 0;
 
+	if (m)
+		model_predict(m, x, (size_t)n, value, deviation);
 	if (by == BY_PREDICTED)
 		weigh(g, deviation, value);
-	if (rc == 0 && n > 1)
+	if (n > 1)
 		score_add(&set_of(r, g)->score[by], value, latency, n, count);
 	free(deviation);
 	free(value);
 	free(latency);
 	free(x);
-	return rc;
 }
 
-static int rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out,
-		      struct err *e)
+static void rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out)
 {
-	int rc = score_group(r, g, BY_DRAFT, NULL, e);
-
-	if (rc == 0 && all.model)
-		rc = score_group(r, g, BY_MODEL, all.model, e);
-	if (rc == 0)
-		rc = score_group(r, g, BY_LEFT_OUT, left_out, e);
+	score_group(r, g, BY_DRAFT, NULL);
+	if (all.model)
+		score_group(r, g, BY_MODEL, all.model);
+	score_group(r, g, BY_LEFT_OUT, left_out);
 	model_share(left_out, MODEL_ABROAD);
-	if (rc == 0)
-		rc = score_group(r, g, BY_SHARED, left_out, e);
-	if (rc == 0)
-		rc = score_group(r, g, BY_PREDICTED, left_out, e);
+	score_group(r, g, BY_SHARED, left_out);
+	score_group(r, g, BY_PREDICTED, left_out);
 	model_share(left_out, 0);
-	return rc;
 }
 
 /* ---- a first round of tuning ---- */
@@ -228,18 +221,17 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Adds the group to the dataset with FIRST candidates alone. */
-static int add_first(struct dataset *d, const struct data_group *g, const struct model *m,
-		     struct rng *rng, struct err *e)
+static void add_first(struct dataset *d, const struct data_group *g, const struct model *m,
+		      struct rng *rng)
 {
 	struct valued *v = xmalloc(sizeof *v * (size_t)(g->n + 1));
 	struct data_group *to = arena_new(&d->arena, struct data_group);
 	int64_t n = 0;
-	int rc = 0;
 
-	for (int64_t i = 0; i < g->n && rc == 0; i++)
+	for (int64_t i = 0; i < g->n; i++)
 		if (g->row[i].latency_s > 0) {
 			v[n].row = i;
-			rc = model_predict(m, g->row[i].f, 1, &v[n++].value, NULL, e);
+			model_predict(m, g->row[i].f, 1, &v[n++].value, NULL);
 		}
 	qsort(v, (size_t)n, sizeof *v, by_value);
 	for (int64_t i = FIRST / 2; i < FIRST && i < n; i++) { /* and as many at random */
@@ -257,27 +249,23 @@ static int add_first(struct dataset *d, const struct data_group *g, const struct
 		to->row[i] = g->row[v[i].row];
 	*map_put(&d->groups, g->w.id.s, ID_HEX, NULL) = to;
 	free(v);
-	return rc;
 }
 
 /* Fills the dataset with a first round on the set's machine, of families outside of the fold. */
-static int first_round(const struct set *s, int fold, const struct model *m, struct dataset *d,
-		       struct err *e)
+static void first_round(const struct set *s, int fold, const struct model *m, struct dataset *d)
 {
 	const struct dataset *from = &all.learned.data;
 	struct rng rng;
-	int rc = 0;
 
 	rng_seed(&rng, (uint64_t)fold, s->env->id);
 	dataset_open(d, target_default(), &s->env->limits);
-	for (int left = 100 * TEACHING; left && d->groups.n < TEACHING && rc == 0; left--) {
+	for (int left = 100 * TEACHING; left && d->groups.n < TEACHING; left--) {
 		const struct data_group *g = dataset_group(from, rng_below(&rng, from->groups.n));
 
 		if (!strcmp(g->env->id, s->env->id) && fold_of(&all.learned, g) != fold &&
 		    !map_get(&d->groups, g->w.id.s, ID_HEX))
-			rc = add_first(d, g, m, &rng, e);
+			add_first(d, g, m, &rng);
 	}
-	return rc;
 }
 
 /* It undoes what the adaptation changed in the model. */
@@ -290,18 +278,16 @@ static int rank_adapted(const struct set *s, int fold, struct model *m, struct e
 	int rc;
 
 	model_share(m, MODEL_ABROAD);
-	rc = first_round(s, fold, m, &d, e);
-	if (rc == 0)
-		rc = adapt_model(m, &d, &found, e);
+	first_round(s, fold, m, &d);
+	rc = adapt_model(m, &d, &found, e);
 	for (size_t i = 0; i < r->data.groups.n && rc == 0; i++) {
 		const struct data_group *g = dataset_group(&r->data, i);
 
 		if (g->env == s->env && fold_of(r, g) == fold)
-			rc = score_group(r, g, BY_ADAPTED, found.what == ADAPTED_USELESS ? NULL : m,
-					 e);
+			score_group(r, g, BY_ADAPTED, found.what == ADAPTED_USELESS ? NULL : m);
 	}
 	while (m->nstages > stages)
-		boost_free(m->stage[--m->nstages].bag[0]);
+		trees_free(m->stage[--m->nstages].bag[0]);
 	model_share(m, 0);
 	dataset_close(&d);
 	return rc;
@@ -312,11 +298,11 @@ static int rank_fold(const struct recorded *r, const char *cpu, int fold, struct
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->data.groups.n && rc == 0; i++) {
+	for (size_t i = 0; i < r->data.groups.n; i++) {
 		const struct data_group *g = dataset_group(&r->data, i);
 
 		if (is_of(r, g, cpu) && fold_of(r, g) == fold)
-			rc = rank_group(r, g, m, e);
+			rank_group(r, g, m);
 	}
 	for (int i = 0; i < all.nsets && rc == 0; i++)
 		if (all.set[i].from == r && all.set[i].cpu == cpu)

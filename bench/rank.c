@@ -78,19 +78,17 @@ static double fastest_of_first(const double *value, const double *latency, int64
 	return best;
 }
 
-static int rank_group(const struct model *m, const struct data_group *g, double count,
-		      struct totals *t, struct err *e)
+static void rank_group(const struct model *m, const struct data_group *g, double count,
+		       struct totals *t)
 {
 	size_t room = (size_t)g->n + 1;
 	float *x = xmalloc(sizeof *x * FEATURES * room);
 	double *value = xmalloc(sizeof *value * room), *draft = xmalloc(sizeof *draft * room);
 	double *latency = xmalloc(sizeof *latency * room);
-	int64_t n;
-	int rc;
+	const int64_t n = tops_gather(g, x, latency, draft);
 
-	n = tops_gather(g, x, latency, draft);
-	rc = model_predict(m, x, (size_t)n, value, NULL, e);
-	if (rc == 0 && n > 1) {
+	model_predict(m, x, (size_t)n, value, NULL);
+	if (n > 1) {
 		score_add(&t->model, value, latency, n, count);
 		score_add(&t->draft, draft, latency, n, count);
 		t->kept_s += count * fastest_of_first(value, latency, n);
@@ -99,7 +97,6 @@ static int rank_group(const struct model *m, const struct data_group *g, double 
 	free(draft);
 	free(value);
 	free(x);
-	return rc;
 }
 
 static int rank_all(const struct model *m, struct err *e)
@@ -113,8 +110,8 @@ static int rank_all(const struct model *m, struct err *e)
 		double count = u && u->count ? (double)u->count : 1;
 		struct totals one = {.kept_s = 0};
 
-		if (rank_group(m, g, count, &one, e) < 0 || rank_group(m, g, count, &all, e) < 0)
-			return -1;
+		rank_group(m, g, count, &one);
+		rank_group(m, g, count, &all);
 		candidates += g->n;
 		printf("{\"tl\":1,\"type\":\"rank\",\"prob\":\"%s\",\"count\":%g,"
 		       "\"candidates\":%lld,\"best_s\":%.5g,\"baseline_s\":%.5g",

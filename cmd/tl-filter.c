@@ -251,7 +251,7 @@ static int take_answer(void *item, const float *x, double value, double deviatio
 	(void)e;
 	w->pick.value = value;
 	w->pick.deviation = deviation;
-	w->pick.rank = -value - explore * fmax(deviation, 0);
+	w->pick.rank = -model_cautious(value, fmax(deviation, 0)) - explore * fmax(deviation, 0);
 	if (value > w->group->best_value)
 		w->group->best_value = value;
 	picks_offer(&w->group->picks, w->pool, &w->pick);
@@ -585,8 +585,6 @@ static int run(char **files, int nfiles)
 	    choose_judge(&e) || !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
-		return opt_fail(&program, &e);
-	if (filter.model && model_threads(filter.model, 1, &e) < 0)
 		return opt_fail(&program, &e);
 	open_stages();
 	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */

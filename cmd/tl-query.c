@@ -337,6 +337,18 @@ static int print_result(struct query *q, const struct match *m, const struct sto
 	return rc;
 }
 
+static void print_confidence(const struct zero_shot_answer *c, struct buf *out)
+{
+	char why[120] = "there is no model";
+
+	if (c->beyond)
+		snprintf(why, sizeof why, "%s is beyond all that the model has seen", c->beyond);
+	if (isnan(c->confidence))
+		field_null(out, "confidence", why);
+	else
+		field_number(out, "confidence", c->confidence);
+}
+
 /* A predicted candidate, with its origin. */
 static int print_predicted(struct query *q, const struct zero_shot_answer *c, struct err *e)
 {
@@ -353,10 +365,7 @@ static int print_predicted(struct query *q, const struct zero_shot_answer *c, st
 	}
 	buf_ch(line, '}');
 	field_text(line, "match", origin_name(c->origin));
-	if (isnan(c->confidence))
-		field_null(line, "confidence", "there is no model");
-	else
-		field_number(line, "confidence", c->confidence);
+	print_confidence(c, line);
 	buf_ch(line, '}');
 	return rec_put(q->out, line->s, line->n, e);
 }

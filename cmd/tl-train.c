@@ -250,9 +250,8 @@ static int put_model(const struct model *m, const struct card *card, struct err 
 	int rc;
 
 	card_print(card, &fields);
-	rc = model_print(m, fields.s, &text, e);
-	if (rc == 0)
-		rc = rec_put(train.out, text.s, text.n - 1, e);
+	model_print(m, fields.s, &text);
+	rc = rec_put(train.out, text.s, text.n - 1, e);
 	buf_free(&fields);
 	buf_free(&text);
 	return rc ? -1 : rec_commit(train.out, e);
@@ -323,10 +322,10 @@ static int train_all(struct err *e)
 		say_plan(&card);
 		rc = train_model(&train.data, use, &rules, m, &card, e);
 	}
-	if (rc == 0)
-		rc = cover_choose(&train.data, use, m, e);
-	if (rc == 0)
+	if (rc == 0) {
+		cover_choose(&train.data, use, m);
 		rc = put_model(m, &card, e);
+	}
 	if (rc == 0)
 		show_card(&card);
 	card_free(&card);

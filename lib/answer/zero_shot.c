@@ -1,16 +1,14 @@
 #include "lib/answer/zero_shot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/search/schedule.h"
 
 enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32, TRIES = 4 * WEIGHED };
 
-/* Normally distributed errors of half the deviation lengthen the expected time by so much for each
- * square of the deviation. The whole deviation cost 0.006 of the speed on CPUs left out, half of it
- * cost nothing (docs/EXPERIMENTS.md, "Times whose samples disagree"). */
-static const double CAUTION = M_LN2 / 8;
+static const double HALF = 0.5;
 static const double OFF = 0.1; /* a prediction whose relative error is smaller counts as right */
 
 const char *origin_name(enum origin o)
@@ -67,73 +65,116 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 			add_fit(f, &c, ORIGIN_PORTFOLIO);
 }
 
-/* Sets the draft's time and the features. -1: no program can be made of the candidate. */
-static int look_at(const struct zero_shot *z, struct zero_shot_answer *out, float *f,
-		   struct err *why)
-{
-	struct arena scratch = ARENA_INIT;
-	const int rc = candidate_features(&out->candidate, z->env, &scratch, &out->draft_s, f, why);
+/* What is found so far: points that make a program. */
+struct found {
+	int n;
+	uint64_t point[TRIES];
+	double draft_s[TRIES], value[TRIES], deviation[TRIES];
+	float x[TRIES * FEATURES];
+};
 
-	arena_free(&scratch);
-	return rc;
+/* The first `wanted` of the search. In a small space the search goes on with points at random, of
+ * which some make no program: it has TRIES in all. */
+static void take_first(const struct search_space *space, void *search, int wanted, struct found *f)
+{
+	for (int tries = 0, more = 1; f->n < wanted && more;) {
+		for (more = 0; f->n + more < wanted && tries < TRIES; more++, tries++)
+			if (!search_guided.propose(search, &f->point[f->n + more]))
+				break;
+		f->n += search_space_drafts(space, f->point + f->n, more, f->draft_s + f->n,
+					    f->x + (size_t)f->n * FEATURES);
+	}
 }
 
-static int judge(const struct zero_shot *z, struct zero_shot_answer *out, const float *f,
-		 struct err *e)
+/* The best by the model among those that the draft does not put far behind the others. */
+static int best_of(const struct found *f)
 {
-	out->value = out->deviation = out->confidence = NAN;
-	if (!z->model)
-		return 0;
-	if (model_predict(z->model, f, 1, &out->value, &out->deviation, e) < 0)
-		return -1;
-	out->confidence = out->deviation > 0 ? erf(log2(1 + OFF) / (out->deviation * M_SQRT2)) : 1;
-	return 0;
+	double least_s = INFINITY;
+	int best = -1;
+
+	for (int i = 0; i < f->n; i++)
+		least_s = fmin(least_s, f->draft_s[i]);
+	for (int i = 0; i < f->n; i++)
+		if (!draft_refutes(f->draft_s[i], least_s) &&
+		    (best < 0 || model_cautious(f->value[i], f->deviation[i]) >
+					 model_cautious(f->value[best], f->deviation[best])))
+			best = i;
+	return best;
 }
 
-double zero_shot_value(double value, double deviation)
+/* The draft gets half of each value, where the model gives it less. */
+static void average(const struct model *m, struct found *f)
 {
-	return value - CAUTION * deviation * deviation;
+	const double own = HALF / (1 - m->draft_share);
+
+	for (int i = 0; i < f->n && own < 1; i++) {
+		const double draft = -(double)f->x[(size_t)i * FEATURES + FEATURE_draft];
+
+		if (!isnan(draft))
+			f->value[i] = own * f->value[i] + (1 - own) * draft;
+	}
 }
 
-static double value_of(const struct zero_shot_answer *a)
+/* Returns the best's number. */
+static int judge(const struct model *m, struct found *f, struct zero_shot_answer *out)
 {
-	return zero_shot_value(a->value, a->deviation);
+	int best, beyond;
+
+	model_predict(m, f->x, (size_t)f->n, f->value, f->deviation);
+	best = best_of(f);
+	beyond = best < 0 ? -1 : seen_beyond(&m->seen, f->x + (size_t)best * FEATURES);
+	if (beyond >= 0) {
+		out->beyond = m->features->name[beyond];
+		average(m, f);
+		best = best_of(f);
+	}
+	return best;
+}
+
+/* Without a model value and deviation are NAN. */
+static void tell(double draft_s, double value, double deviation, struct zero_shot_answer *out)
+{
+	out->draft_s = draft_s;
+	out->value = value;
+	out->deviation = deviation;
+	out->confidence = isnan(value) || out->beyond ? NAN
+			  : deviation > 0	      ? erf(log2(1 + OFF) / (deviation * M_SQRT2))
+						      : 1;
 }
 
 /* The model's best of about a thousand values is likely to be one that it gets wrong. So this
  * weighs the first WEIGHED by their deviations, and leaves out those that the draft puts far behind
- * the others, as tl-filter does. In a small space the search goes on with points at random, of
- * which some make no program: it has TRIES in all. */
+ * the others, as tl-filter does. */
 static int best_of_search(const struct zero_shot *z, const struct search_space *space, void *search,
-			  struct zero_shot_answer *out, struct err *e)
+			  struct zero_shot_answer *out)
 {
-	struct zero_shot_answer next;
-	double draft_s = INFINITY;
-	uint64_t point;
-	float f[FEATURES];
-	int n = 0;
+	struct found *f = xcalloc(1, sizeof *f);
+	int best = 0;
 
-	next.candidate.w = *space->w;
-	for (int tries = TRIES; tries && n < (z->model ? WEIGHED : 1); tries--) {
-		struct err why = ERR_INIT;
-		int far;
-
-		if (!search_guided.propose(search, &point))
-			break;
-		if (!search_space_at(space, point, &next.candidate))
-			continue;
-		candidate_identify(&next.candidate);
-		if (look_at(z, &next, f, &why) < 0)
-			continue;
-		if (judge(z, &next, f, e) < 0)
-			return -1;
-		far = n && draft_refutes(out->draft_s, fmin(draft_s, next.draft_s));
-		draft_s = fmin(draft_s, next.draft_s);
-		if (!n++ || far ||
-		    (value_of(&next) > value_of(out) && !draft_refutes(next.draft_s, draft_s)))
-			*out = next;
+	take_first(space, search, z->model ? WEIGHED : 1, f);
+	f->value[0] = f->deviation[0] = NAN;
+	if (z->model)
+		best = judge(z->model, f, out);
+	if (f->n) {
+		out->candidate.w = *space->w;
+		search_space_at(space, f->point[best], &out->candidate);
+		candidate_identify(&out->candidate);
+		tell(f->draft_s[best], f->value[best], f->deviation[best], out);
 	}
-	return n > 0;
+	best = f->n > 0;
+	free(f);
+	return best;
+}
+
+static int tell_fit(const struct zero_shot *z, struct zero_shot_answer *out, struct err *e)
+{
+	struct arena scratch = ARENA_INIT;
+	double draft_s = NAN;
+	const int rc = candidate_features(&out->candidate, z->env, &scratch, &draft_s, NULL, e);
+
+	arena_free(&scratch);
+	tell(draft_s, NAN, NAN, out);
+	return rc;
 }
 
 int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,
@@ -143,11 +184,11 @@ int zero_shot_find(const struct zero_shot *z, const struct workload *w, const st
 	struct search_space space;
 	struct fits fits = {.n = 0};
 	void *search;
-	float f[FEATURES];
-	int rc = 1;
+	int rc;
 
 	search_space_init_even(&space, w, z->env);
 	space.model = z->model;
+	out->beyond = NULL;
 	if (!space.nalgos)
 		return 0;
 	search = search_guided.start(&space, z->seed, 0, &a);
@@ -157,8 +198,8 @@ int zero_shot_find(const struct zero_shot *z, const struct workload *w, const st
 		add_portfolio(&space, &fits);
 	if (!z->model && fits.n) {
 		out->origin = fits.fit[0].origin;
-		rc = look_at(z, out, f, e) < 0 || judge(z, out, f, e) < 0 ? -1 : 1;
-	} else if ((rc = best_of_search(z, &space, search, out, e)) > 0) {
+		rc = tell_fit(z, out, e) < 0 ? -1 : 1;
+	} else if ((rc = best_of_search(z, &space, search, out)) > 0) {
 		out->origin = z->model ? ORIGIN_MODEL : ORIGIN_DEFAULT;
 		for (int i = 0; i < fits.n; i++)
 			if (!strcmp(fits.fit[i].id.s, out->candidate.id.s))

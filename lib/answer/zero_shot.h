@@ -6,9 +6,10 @@
  * - a search inside the model, which starts from all of these (lib/search/guided.c).
  * Schedules of other workloads are first fitted to this one. Algorithms that compute channels in
  * different ways are left out: where a network compares channels, an answer must not hinge on a
- * guess about speed. With a model, the answer is the first by zero_shot_value() among the best of
- * the search. Without a model, the answer is the first schedule that fits; if none does, it is the
- * candidate that the analytic draft expects to be the fastest.
+ * guess about speed. With a model, the answer is the first by model_cautious() among the best of
+ * the search; where that lies beyond what the model has seen, model and draft count half each.
+ * Without a model, the answer is the first schedule that fits; if none does, it is the candidate
+ * that the analytic draft expects to be the fastest.
  */
 #ifndef TL_ANSWER_ZERO_SHOT_H
 #define TL_ANSWER_ZERO_SHOT_H
@@ -34,13 +35,12 @@ struct zero_shot_answer {
 	double draft_s;		 /* the analytic draft's time */
 	double value, deviation; /* the model's; NAN without a model */
 	/* The probability, 0 to 1, that the model is off by less than 10% when it compares this
-	 * candidate with the next best one. NAN without a model. */
+	 * candidate with the next best one. NAN without a model, or if it has seen nothing like
+	 * the candidate: */
 	double confidence;
+	const char *beyond; /* the feature that lies furthest out of its range; NULL: none does */
 };
 
-/* A candidate's value as a prediction counts it: of two with the same value that one is better
- * which the model knows better. */
-double zero_shot_value(double value, double deviation);
 /* m: results of other envs or other workloads, best first, or NULL. Returns 1; 0 if no algorithm
  * applies; -1 on an error. */
 int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,

@@ -64,20 +64,17 @@ static void add_ranked(struct ranked *r, const struct data_group *g, const doubl
 	r->times += n;
 }
 
-/* b NULL: the priors alone. */
-static int rank_group(struct boost *b, const struct data_group *g, struct ranked *r, struct err *e)
+/* t NULL: the priors alone. */
+static void rank_group(const struct trees *t, const struct data_group *g, struct ranked *r)
 {
 	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
-	int rc = 0;
 
 	for (int64_t i = 0; i < g->n; i++)
 		value[i] = g->row[i].prior;
-	if (b)
-		rc = fit_predict(b, g, value, e);
-	if (rc == 0)
-		add_ranked(r, g, value);
+	if (t)
+		fit_predict(t, g, value);
+	add_ranked(r, g, value);
 	free(value);
-	return rc;
 }
 
 static void rank_by_draft(const struct data_group *g, struct ranked *r)
@@ -96,14 +93,12 @@ static double correlation(const struct ranked *r)
 }
 
 /* Sets the priors to the model's values, and ranks by them. */
-static int rank_all(const struct model *m, const struct dataset *d, struct ranked *r, struct err *e)
+static void rank_all(const struct model *m, const struct dataset *d, struct ranked *r)
 {
-	int rc = train_set_priors(d, m, e);
-
+	train_set_priors(d, m);
 	*r = (struct ranked){0};
-	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
-		rc = rank_group(NULL, dataset_group(d, i), r, e);
-	return rc;
+	for (size_t i = 0; i < d->groups.n; i++)
+		rank_group(NULL, dataset_group(d, i), r);
 }
 
 static int is_useless(double rank, const struct ranked *draft)
@@ -127,7 +122,7 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 	int rc = 0;
 
 	for (int fold = 0; fold < FOLDS && rc == 0; fold++) {
-		struct boost *b = NULL;
+		struct trees *t;
 		int64_t learn = 0, held = 0;
 
 		for (size_t i = 0; i < d->groups.n; i++) {
@@ -140,16 +135,15 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 		}
 		if (learn < ADAPT_TIMES / 2 || !held)
 			continue;
-		b = fit_train(d, use, p, e);
-		rc = b ? 0 : -1;
+		t = fit_train(d, use, p, e);
+		rc = t ? 0 : -1;
 		for (size_t i = 0; i < d->groups.n && rc == 0; i++) {
 			if (use[i])
 				continue;
-			rc = rank_group(NULL, dataset_group(d, i), before, e);
-			if (rc == 0)
-				rc = rank_group(b, dataset_group(d, i), after, e);
+			rank_group(NULL, dataset_group(d, i), before);
+			rank_group(t, dataset_group(d, i), after);
 		}
-		boost_free(b);
+		trees_free(t);
 	}
 	free(use);
 	return rc;
@@ -202,7 +196,6 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 {
 	struct ranked all = {0}, draft = {0}, before = {0}, after = {0};
 	struct fit_params p;
-	int rc;
 
 	*a = (struct adaption){.rank = NAN};
 	a->times = count_all(d, 1);
@@ -210,14 +203,13 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 		return 0;
 	for (size_t i = 0; i < d->groups.n; i++)
 		rank_by_draft(dataset_group(d, i), &draft);
-	rc = rank_all(m, d, &all, e);
-	if (rc || !(all.times >= ADAPT_TIMES))
-		return rc;
+	rank_all(m, d, &all);
+	if (!(all.times >= ADAPT_TIMES))
+		return 0;
 	a->rank = correlation(&all);
 	if (is_useless(a->rank, &draft) && a->rank > 0 && m->draft_share < HALF) {
 		model_share(m, HALF);
-		if (rank_all(m, d, &all, e) < 0)
-			return -1;
+		rank_all(m, d, &all);
 		a->rank = correlation(&all);
 	}
 	a->what = is_useless(a->rank, &draft) ? ADAPTED_USELESS : ADAPTED_AS_IS;

@@ -138,7 +138,7 @@ static int hold_out(const struct choice *c, const struct fit_params *p, int fold
 	const struct dataset *d = c->d;
 	char *learn = xmalloc(d->groups.n + 1);
 	int64_t nlearn = 0, nheld = 0;
-	struct boost *b = NULL;
+	struct trees *t = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < d->groups.n; i++) {
@@ -149,12 +149,12 @@ static int hold_out(const struct choice *c, const struct fit_params *p, int fold
 		nlearn += learn[i];
 		nheld += c->use[i] && out;
 	}
-	if (nlearn && nheld && !(b = fit_train(d, learn, p, e)))
+	if (nlearn && nheld && !(t = fit_train(d, learn, p, e)))
 		rc = -1;
-	for (size_t i = 0; b && i < d->groups.n && rc == 0; i++)
+	for (size_t i = 0; t && i < d->groups.n; i++)
 		if (c->use[i] && !learn[i])
-			rc = fit_predict(b, dataset_group(d, i), value + c->first[i], e);
-	boost_free(b);
+			fit_predict(t, dataset_group(d, i), value + c->first[i]);
+	trees_free(t);
 	free(learn);
 	return rc;
 }

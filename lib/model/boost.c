@@ -8,16 +8,12 @@
 #include <string.h>
 #include <xgboost/c_api.h>
 
-#include "lib/model/trees.h"
-
-struct boost {
-	BoosterHandle handle;
-};
+#include "lib/model/trained.h"
 
 /* ---- the library ---- */
 
-/* It is loaded when it is needed, not with the program: it brings OpenMP, which supervisors must
- * not have, and takes longer to load than most programs run. */
+/* It is loaded when something is trained, not with the program: it brings OpenMP, which supervisors
+ * must not have, and takes longer to load than most programs run. */
 #define FUNCTIONS(X)                                                                               \
 	X(XGBGetLastError)                                                                         \
 	X(XGBRegisterLogCallback)                                                                  \
@@ -30,9 +26,7 @@ struct boost {
 	X(XGBoosterUpdateOneIter)                                                                  \
 	X(XGBoosterBoostOneIter)                                                                   \
 	X(XGBoosterPredict)                                                                        \
-	X(XGBoosterPredictFromDense)                                                               \
-	X(XGBoosterSaveModelToBuffer)                                                              \
-	X(XGBoosterLoadModelFromBuffer)
+	X(XGBoosterSaveModelToBuffer)
 
 #define MEMBER(name) __typeof__(name) *name;
 static struct {
@@ -92,12 +86,12 @@ static int failed(struct err *e, const char *what)
 	return err_set(e, "%s: XGBoost: %.*s", what, (int)strcspn(start, "\n"), start);
 }
 
-static int set(struct boost *b, const char *name, const char *value, struct err *e)
+static int set(BoosterHandle b, const char *name, const char *value, struct err *e)
 {
-	return xgb.XGBoosterSetParam(b->handle, name, value) ? failed(e, name) : 0;
+	return xgb.XGBoosterSetParam(b, name, value) ? failed(e, name) : 0;
 }
 
-static int set_number(struct boost *b, const char *name, double v, struct err *e)
+static int set_number(BoosterHandle b, const char *name, double v, struct err *e)
 {
 	char text[40];
 
@@ -105,11 +99,14 @@ static int set_number(struct boost *b, const char *name, double v, struct err *e
 	return set(b, name, text, e);
 }
 
-static int set_params(struct boost *b, const struct boost_params *p, struct err *e)
+/* Training takes one thread. A round is thousands of short loops, in which several threads wait for
+ * each other as long as they save, and the sums depend on the number of threads. Callers train
+ * several boosters side by side instead. */
+static int set_params(BoosterHandle b, const struct boost_params *p, struct err *e)
 {
 	return set(b, "objective", p->objective, e) || set(b, "tree_method", "hist", e) ||
-	       set(b, "verbosity", "0", e) || set_number(b, "max_depth", p->depth, e) ||
-	       set_number(b, "eta", p->eta, e) ||
+	       set(b, "verbosity", "0", e) || set_number(b, "nthread", 1, e) ||
+	       set_number(b, "max_depth", p->depth, e) || set_number(b, "eta", p->eta, e) ||
 	       set_number(b, "min_child_weight", p->min_child, e) ||
 	       set_number(b, "subsample", p->subsample, e) ||
 	       set_number(b, "colsample_bytree", p->colsample, e) ||
@@ -142,15 +139,15 @@ static int check(const struct boost_params *p, const struct boost_data *d, struc
 	return 0;
 }
 
-static int rounds(struct boost *b, const struct boost_params *p, DMatrixHandle m, struct err *e)
+static int rounds(BoosterHandle b, const struct boost_params *p, DMatrixHandle m, struct err *e)
 {
 	for (int i = 0; i < p->rounds; i++)
-		if (xgb.XGBoosterUpdateOneIter(b->handle, i, m))
+		if (xgb.XGBoosterUpdateOneIter(b, i, m))
 			return failed(e, "training");
 	return 0;
 }
 
-static int rounds_by_gradient(struct boost *b, const struct boost_params *p, DMatrixHandle m,
+static int rounds_by_gradient(BoosterHandle b, const struct boost_params *p, DMatrixHandle m,
 			      size_t rows, struct err *e)
 {
 	float *grad = xmalloc(sizeof *grad * rows), *hess = xmalloc(sizeof *hess * rows);
@@ -160,12 +157,12 @@ static int rounds_by_gradient(struct boost *b, const struct boost_params *p, DMa
 
 	for (int i = 0; i < p->rounds && rc == 0; i++) {
 		/* 1: the sum itself, as training sees it. */
-		if (xgb.XGBoosterPredict(b->handle, m, 1, 0, 1, &n, &sum)) {
+		if (xgb.XGBoosterPredict(b, m, 1, 0, 1, &n, &sum)) {
 			rc = failed(e, "training");
 			break;
 		}
 		p->gradient(p->arg, sum, grad, hess, rows);
-		if (xgb.XGBoosterBoostOneIter(b->handle, m, grad, hess, rows))
+		if (xgb.XGBoosterBoostOneIter(b, m, grad, hess, rows))
 			rc = failed(e, "training");
 	}
 	free(hess);
@@ -173,9 +170,22 @@ static int rounds_by_gradient(struct boost *b, const struct boost_params *p, DMa
 	return rc;
 }
 
-struct boost *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e)
+static struct trees *take(BoosterHandle b, size_t columns, struct err *e)
 {
-	struct boost *b = NULL;
+	const char *bytes;
+	bst_ulong n;
+
+	if (xgb.XGBoosterSaveModelToBuffer(b, "{\"format\":\"json\"}", &n, &bytes)) {
+		failed(e, "saving the trees");
+		return NULL;
+	}
+	return trained_read(bytes, n, columns, e);
+}
+
+struct trees *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e)
+{
+	struct trees *t = NULL;
+	BoosterHandle b = NULL;
 	DMatrixHandle m = NULL;
 	int rc;
 
@@ -185,91 +195,17 @@ struct boost *boost_train(const struct boost_params *p, const struct boost_data 
 		failed(e, "the training data");
 		return NULL;
 	}
-	b = xcalloc(1, sizeof *b);
 	rc = set_info(m, d, e);
-	if (rc == 0 && xgb.XGBoosterCreate(&m, 1, &b->handle))
+	if (rc == 0 && xgb.XGBoosterCreate(&m, 1, &b))
 		rc = failed(e, "the booster");
 	if (rc == 0)
 		rc = set_params(b, p, e);
-	/* Training takes one thread. A round is thousands of short loops, in which several threads
-	 * wait for each other as long as they save, and the sums depend on the number of threads.
-	 * Callers train several boosters side by side instead. */
-	if (rc == 0)
-		rc = boost_threads(b, 1, e);
 	if (rc == 0)
 		rc = p->gradient ? rounds_by_gradient(b, p, m, d->rows, e) : rounds(b, p, m, e);
 	if (rc == 0)
-		rc = boost_threads(b, 0, e); /* to predict with: all */
+		t = take(b, d->columns, e);
+	if (b)
+		xgb.XGBoosterFree(b);
 	xgb.XGDMatrixFree(m);
-	if (rc == 0)
-		return b;
-	boost_free(b);
-	return NULL;
-}
-
-struct boost *boost_load(const void *bytes, size_t n, size_t columns, struct err *e)
-{
-	struct buf anew = BUF_INIT;
-	struct boost *b = NULL;
-
-	if (trees_write_anew(bytes, n, columns, &anew, e) == 0 && load(e) == 0) {
-		b = xcalloc(1, sizeof *b);
-		if (xgb.XGBoosterCreate(NULL, 0, &b->handle) ||
-		    xgb.XGBoosterLoadModelFromBuffer(b->handle, anew.s, anew.n)) {
-			failed(e, "loading the trees");
-			boost_free(b);
-			b = NULL;
-		}
-	}
-	buf_free(&anew);
-	return b;
-}
-
-int boost_save(struct boost *b, struct buf *out, struct err *e)
-{
-	const char *bytes;
-	bst_ulong n;
-
-	if (xgb.XGBoosterSaveModelToBuffer(b->handle, "{\"format\":\"ubj\"}", &n, &bytes))
-		return failed(e, "saving the trees");
-	buf_add(out, bytes, n);
-	return 0;
-}
-
-int boost_predict(struct boost *b, const float *x, size_t rows, size_t columns, float *out,
-		  struct err *e)
-{
-	static const char config[] = "{\"type\":1,\"training\":false,\"iteration_begin\":0,"
-				     "\"iteration_end\":0,\"strict_shape\":false,"
-				     "\"missing\":NaN,\"cache_id\":0}";
-	char array[160];
-	const bst_ulong *shape;
-	const float *result;
-	bst_ulong dim;
-
-	if (!rows)
-		return 0;
-	snprintf(array, sizeof array,
-		 "{\"data\":[%zu,true],\"shape\":[%zu,%zu],\"typestr\":\"<f4\",\"version\":3}",
-		 (size_t)x, rows, columns);
-	if (xgb.XGBoosterPredictFromDense(b->handle, array, config, NULL, &shape, &dim, &result))
-		return failed(e, "predicting");
-	if (dim < 1 || shape[0] != rows)
-		return err_set(e, "predicting: XGBoost answered for another number of rows");
-	memcpy(out, result, rows * sizeof *out);
-	return 0;
-}
-
-int boost_threads(struct boost *b, int n, struct err *e)
-{
-	return set_number(b, "nthread", n, e);
-}
-
-void boost_free(struct boost *b)
-{
-	if (!b)
-		return;
-	if (b->handle)
-		xgb.XGBoosterFree(b->handle);
-	free(b);
+	return t;
 }

@@ -1,9 +1,9 @@
-/* Gradient-boosted trees: XGBoost behind a few functions. Only this module includes its header.
+/* Training gradient-boosted trees: XGBoost behind one function. Only this module includes its
+ * header.
  *
- * Predicting starts a team of threads, so a program that has predicted must not fork. Parameters
- * are checked here, because XGBoost ignores unknown ones silently. Training takes one thread, and
- * several may train at a time. The same data, parameters and seed give the same trees, whatever the
- * number of cores.
+ * Parameters are checked here, because XGBoost ignores unknown ones silently. Training takes one
+ * thread, and several may train at a time. The same data, parameters and seed give the same trees,
+ * whatever the number of cores.
  */
 #ifndef TL_MODEL_BOOST_H
 #define TL_MODEL_BOOST_H
@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/err.h"
-
-struct boost;
+#include "lib/model/trees.h"
 
 /* First and second derivative of what is minimised, for each row's sum of trees so far. */
 typedef void boost_gradient(void *arg, const float *sum, float *grad, float *hess, size_t rows);
@@ -37,17 +35,6 @@ struct boost_data {
 };
 
 /* NULL with e filled. */
-struct boost *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e);
-/* What boost_save() wrote of a model of so many features. It need not be believed: it is checked
- * (trees.h). */
-struct boost *boost_load(const void *bytes, size_t n, size_t columns, struct err *e);
-/* Appends the model's bytes (universal binary JSON, as XGBoost saves it). */
-int boost_save(struct boost *b, struct buf *out, struct err *e);
-/* The trees' sum for each row. */
-int boost_predict(struct boost *b, const float *x, size_t rows, size_t columns, float *out,
-		  struct err *e);
-/* Threads to predict with; by default all. */
-int boost_threads(struct boost *b, int n, struct err *e);
-void boost_free(struct boost *b);
+struct trees *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e);
 
 #endif

@@ -6,10 +6,11 @@
 
 #include "lib/io/field.h"
 #include "lib/model/automl.h"
+#include "lib/model/boost.h"
 
 enum { FEW = 20 };
 
-static const double CERTAIN = 1 - 1.0 / 1024;
+static const double CERTAIN = 10; /* penalty of what will fail */
 
 struct cases {
 	size_t n, cap, failed;
@@ -18,7 +19,7 @@ struct cases {
 
 /* What the folds said of candidates that were held out. */
 struct judged {
-	double p;
+	double log_odds;
 	int failed;
 };
 
@@ -65,7 +66,7 @@ static int is_enough(const struct cases *c)
 	return c->failed >= FEW && c->n - c->failed >= FEW;
 }
 
-static struct boost *learn(const struct cases *c, uint64_t seed, struct err *e)
+static struct trees *learn(const struct cases *c, uint64_t seed, struct err *e)
 {
 	const struct boost_params p = {
 		.objective = "binary:logistic",
@@ -89,19 +90,17 @@ static int64_t judge_fold(const struct dataset *d, const char *use, uint64_t see
 {
 	struct cases others = gather(d, use, seed, fold, 1);
 	struct cases held = gather(d, use, seed, fold, 0);
-	float *p = xmalloc(sizeof *p * (held.n + 1));
-	struct boost *b = NULL;
-	int64_t n = 0;
+	struct trees *t = is_enough(&others) ? learn(&others, seed, e) : NULL;
+	int64_t n = is_enough(&others) && !t ? -1 : 0;
+	float *log_odds = xmalloc(sizeof *log_odds * (held.n + 1));
 
-	if (is_enough(&others)) {
-		b = learn(&others, seed, e);
-		if (!b || boost_predict(b, held.x, held.n, FEATURES, p, e) < 0)
-			n = -1;
-		for (size_t i = 0; i < held.n && n >= 0; i++)
-			to[n++] = (struct judged){(double)p[i], held.label[i] > 0};
+	if (t) {
+		trees_predict(t, held.x, held.n, log_odds);
+		for (size_t i = 0; i < held.n; i++)
+			to[n++] = (struct judged){(double)log_odds[i], held.label[i] > 0};
 	}
-	boost_free(b);
-	free(p);
+	trees_free(t);
+	free(log_odds);
 	cases_free(&held);
 	cases_free(&others);
 	return n;
@@ -111,7 +110,7 @@ static int rising(const void *pa, const void *pb)
 {
 	const struct judged *a = pa, *b = pb;
 
-	return (a->p > b->p) - (a->p < b->p);
+	return (a->log_odds > b->log_odds) - (a->log_odds < b->log_odds);
 }
 
 /* The share of pairs of one that failed and one that did not in which the former was thought the
@@ -124,7 +123,7 @@ static double area(struct judged *j, int64_t n)
 	for (int64_t i = 0, end; i < n; i = end) {
 		double good = 0, bad = 0;
 
-		for (end = i; end < n && j[end].p <= j[i].p; end++) {
+		for (end = i; end < n && j[end].log_odds <= j[i].log_odds; end++) {
 			bad += j[end].failed;
 			good += !j[end].failed;
 		}
@@ -154,7 +153,7 @@ static int print_card(const struct dataset *d, const char *use, uint64_t seed,
 	return more < 0 ? -1 : 0;
 }
 
-int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct boost **out,
+int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct trees **out,
 		  struct buf *card, struct err *e)
 {
 	struct cases all = gather(d, use, seed, -1, 1);
@@ -171,7 +170,7 @@ int failure_train(const struct dataset *d, const char *use, uint64_t seed, struc
 	return rc;
 }
 
-double failure_penalty(double p)
+double failure_penalty(double log_odds)
 {
-	return -log2(1 - (p < CERTAIN ? p : CERTAIN));
+	return fmin(log2(1 + exp(log_odds)), CERTAIN); /* -log2(1 - p) */
 }

@@ -8,17 +8,17 @@
 #define TL_MODEL_FAILURE_H
 
 #include "lib/base/buf.h"
-#include "lib/model/boost.h"
 #include "lib/model/dataset.h"
+#include "lib/model/trees.h"
 
 /* Trains on the groups with use[i] != 0. *out is NULL if there are too few. Appends its field of
  * the report card: how many candidates failed, and the area under the ROC
  * curve in families that were held out (0.5 is chance). */
-int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct boost **out,
+int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct trees **out,
 		  struct buf *card, struct err *e);
 
-/* How much the logarithm (base 2) of a candidate's expected speed falls if it fails with
- * probability p. A candidate that fails has speed 0. At most 10. */
-double failure_penalty(double p);
+/* How much the logarithm (base 2) of a candidate's expected speed falls, if the logarithm (base e)
+ * of its odds to fail is this. A candidate that fails has speed 0. At most 10. */
+double failure_penalty(double log_odds);
 
 #endif

@@ -167,13 +167,13 @@ static void list(void *arg, const float *sum, float *grad, float *hess, size_t r
 
 /* ---- training and predicting ---- */
 
-struct boost *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,
+struct trees *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,
 			struct err *e)
 {
 	struct rows t = {.p = p};
-	struct boost_params trees = p->trees;
+	struct boost_params params = p->trees;
 	struct boost_data data;
-	struct boost *b;
+	struct trees *trees;
 	char out[FEATURES];
 
 	left_out(dataset_features(d), p->leave_out, out);
@@ -181,27 +181,25 @@ struct boost *fit_train(const struct dataset *d, const char *use, const struct f
 		if (use[i])
 			add_group(&t, dataset_group(d, i), out);
 	data = (struct boost_data){t.x, t.n, FEATURES, t.label, t.weight, t.margin};
-	trees.objective = "reg:squarederror";
-	trees.arg = &t;
-	trees.gradient = p->objective == FIT_CONTRAST ? contrast
-			 : p->objective == FIT_LIST   ? list
-						      : NULL;
-	b = boost_train(&trees, &data, e);
+	params.objective = "reg:squarederror";
+	params.arg = &t;
+	params.gradient = p->objective == FIT_CONTRAST ? contrast
+			  : p->objective == FIT_LIST   ? list
+						       : NULL;
+	trees = boost_train(&params, &data, e);
 	rows_free(&t);
-	return b;
+	return trees;
 }
 
-int fit_predict(struct boost *b, const struct data_group *g, double *value, struct err *e)
+void fit_predict(const struct trees *t, const struct data_group *g, double *value)
 {
 	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n + 1));
 	float *out = xmalloc(sizeof *out * (size_t)(g->n + 1));
-	int rc;
 
 	dataset_matrix(g, x);
-	rc = boost_predict(b, x, (size_t)g->n, FEATURES, out, e);
+	trees_predict(t, x, (size_t)g->n, out);
 	for (int64_t i = 0; i < g->n; i++)
 		value[i] = (double)out[i] + g->row[i].prior;
 	free(out);
 	free(x);
-	return rc;
 }

@@ -34,9 +34,9 @@ struct fit_params {
 const char *fit_group(const struct feature_list *l, int k);
 
 /* Trains on the groups whose bit in `use` is not 0 (an array of dataset's groups). */
-struct boost *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,
+struct trees *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,
 			struct err *e);
 /* Predictions for a group's rows, in their order; room for n of them. */
-int fit_predict(struct boost *b, const struct data_group *g, double *value, struct err *e);
+void fit_predict(const struct trees *t, const struct data_group *g, double *value);
 
 #endif

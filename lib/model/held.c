@@ -33,41 +33,36 @@ static void add_calibration(struct held *h, const struct data_group *g, const do
 	}
 }
 
-int held_add(struct held *h, const struct dataset *d, const struct data_group *g,
-	     const struct model *m, struct err *e)
+void held_add(struct held *h, const struct dataset *d, const struct data_group *g,
+	      const struct model *m)
 {
 	const struct data_use *u = dataset_use(d, &g->w);
+	const double count = u && u->count ? (double)u->count : 1;
 	size_t n = (size_t)g->n + 1;
 	double *value = xmalloc(sizeof *value * n), *deviation = xmalloc(sizeof *deviation * n);
 	double *latency = xmalloc(sizeof *latency * n), *draft = xmalloc(sizeof *draft * n);
 	float *x = xmalloc(sizeof *x * FEATURES * n);
 	int64_t k = 0;
-	int rc;
 
 	dataset_matrix(g, x);
-	rc = model_predict(m, x, (size_t)g->n, value, deviation, e);
-	if (rc == 0) {
-		double count = u && u->count ? (double)u->count : 1;
-
-		for (int64_t i = 0; i < g->n; i++)
-			value[i] += g->row[i].prior;
-		add_calibration(h, g, value, deviation);
-		for (int64_t i = 0; i < g->n; i++) {
-			if (!(g->row[i].latency_s > 0))
-				continue;
-			value[k] = value[i];
-			draft[k] = -g->row[i].draft_s;
-			latency[k++] = g->row[i].latency_s;
-		}
-		score_add(&h->model, value, latency, k, count);
-		score_add(&h->draft, draft, latency, k, count);
+	model_predict(m, x, (size_t)g->n, value, deviation);
+	for (int64_t i = 0; i < g->n; i++)
+		value[i] += g->row[i].prior;
+	add_calibration(h, g, value, deviation);
+	for (int64_t i = 0; i < g->n; i++) {
+		if (!(g->row[i].latency_s > 0))
+			continue;
+		value[k] = value[i];
+		draft[k] = -g->row[i].draft_s;
+		latency[k++] = g->row[i].latency_s;
 	}
+	score_add(&h->model, value, latency, k, count);
+	score_add(&h->draft, draft, latency, k, count);
 	free(x);
 	free(draft);
 	free(latency);
 	free(deviation);
 	free(value);
-	return rc;
 }
 
 static int rising(const void *pa, const void *pb)

@@ -16,8 +16,8 @@ struct held {
 
 /* Adds a group. m: a model with a scale of 1. Where the rows have priors, it learned their errors.
  */
-int held_add(struct held *h, const struct dataset *d, const struct data_group *g,
-	     const struct model *m, struct err *e);
+void held_add(struct held *h, const struct dataset *d, const struct data_group *g,
+	      const struct model *m);
 /* Returns the scale that puts 68% of the errors within one deviation, and counts those within 2. */
 double held_scale(struct held *h);
 void held_free(struct held *h);

@@ -23,42 +23,31 @@ static void print_schedule(const struct schedule *s, struct buf *out)
 }
 
 /* The end of a record that holds trees. */
-static int print_boost(struct boost *b, struct buf *out, struct err *e)
+static void print_trees(const struct trees *t, struct buf *out)
 {
 	struct buf bytes = BUF_INIT;
-	int rc = boost_save(b, &bytes, e);
 
-	field_name(out, "ubj");
+	trees_save(t, &bytes);
+	field_name(out, "nodes");
 	buf_ch(out, '"');
 	base64_encode(bytes.s, bytes.n, out);
 	buf_str(out, "\"}\n");
 	buf_free(&bytes);
-	return rc;
 }
 
-static int print_trees(const struct model_stage *stage, int number, struct buf *out, struct err *e)
+static void print_stage(const struct model_stage *stage, int number, struct buf *out)
 {
-	int rc = 0;
-
-	for (int i = 0; i < stage->n && rc == 0; i++) {
+	for (int i = 0; i < stage->n; i++) {
 		field_record(out, "trees");
 		field_integer(out, "stage", number);
-		rc = print_boost(stage->bag[i], out, e);
+		print_trees(stage->bag[i], out);
 	}
-	return rc;
 }
 
-static int print_failure(struct boost *b, struct buf *out, struct err *e)
-{
-	field_record(out, "failure");
-	return print_boost(b, out, e);
-}
-
-int model_print(const struct model *m, const char *card, struct buf *out, struct err *e)
+void model_print(const struct model *m, const char *card, struct buf *out)
 {
 	char version[FEATURES_VERSION + 1];
 	struct id id;
-	int rc = 0;
 
 	features_version(m->features, version);
 	field_record(out, "model");
@@ -66,18 +55,20 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 	field_number(out, "scale", m->scale);
 	if (m->scale_abroad > 0)
 		field_number(out, "scale_abroad", m->scale_abroad);
+	seen_print(&m->seen, out);
 	buf_fmt(out, "%s%s}\n", *card ? "," : "", card);
 	for (int i = 0; i < m->nportfolio; i++)
 		print_schedule(&m->portfolio[i], out);
-	for (int i = 0; i < m->nstages && rc == 0; i++)
-		rc = print_trees(&m->stage[i], i, out, e);
-	if (m->failure && rc == 0)
-		rc = print_failure(m->failure, out, e);
+	for (int i = 0; i < m->nstages; i++)
+		print_stage(&m->stage[i], i, out);
+	if (m->failure) {
+		field_record(out, "failure");
+		print_trees(m->failure, out);
+	}
 	hash_id(&id, out->s, out->n);
 	field_record(out, "done");
 	field_text(out, "hash", id.s);
 	buf_str(out, "}\n");
-	return rc;
 }
 
 /* ---- reading ---- */
@@ -138,6 +129,7 @@ static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 	if (json_num(json_get(d, d->tok, "scale_abroad"), &m->scale_abroad) ||
 	    !(m->scale_abroad > 0))
 		m->scale_abroad = 0;
+	seen_read(&m->seen, d);
 	m->card = arena_strndup(&m->arena, d->tok->s, d->tok->n);
 	read_machines(m, d);
 	return 0;
@@ -167,21 +159,21 @@ static int bad_trees(const struct model *m, struct err *e)
 }
 
 /* The trees of a record; NULL with e filled. */
-static struct boost *read_boost(const struct model *m, const struct json_doc *d, struct err *e)
+static struct trees *read_trees(const struct model *m, const struct json_doc *d, struct err *e)
 {
-	const struct json *v = json_get(d, d->tok, "ubj");
+	const struct json *v = json_get(d, d->tok, "nodes");
 	struct buf bytes = BUF_INIT;
-	struct boost *b = NULL;
+	struct trees *t = NULL;
 
 	if (!v || base64_decode(v->s, v->n, &bytes) < 0)
 		bad_trees(m, e);
-	else if (!(b = boost_load(bytes.s, bytes.n, FEATURES, e)))
+	else if (!(t = trees_read(bytes.s, bytes.n, FEATURES, e)))
 		err_in(e, "%s", m->path);
 	buf_free(&bytes);
-	return b;
+	return t;
 }
 
-static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
+static int read_stage(struct model *m, const struct json_doc *d, struct err *e)
 {
 	struct model_stage *stage;
 	int64_t number;
@@ -190,7 +182,7 @@ static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
 	    number >= MODEL_STAGES || number > m->nstages || m->stage[number].n == MODEL_BAG)
 		return bad_trees(m, e);
 	stage = &m->stage[number];
-	stage->bag[stage->n] = read_boost(m, d, e);
+	stage->bag[stage->n] = read_trees(m, d, e);
 	if (!stage->bag[stage->n])
 		return -1;
 	stage->n++;
@@ -202,7 +194,7 @@ static int read_failure(struct model *m, const struct json_doc *d, struct err *e
 {
 	if (m->failure)
 		return bad_trees(m, e);
-	m->failure = read_boost(m, d, e);
+	m->failure = read_trees(m, d, e);
 	return m->failure ? 0 : -1;
 }
 
@@ -221,7 +213,7 @@ static int read_line(struct model *m, struct json_doc *d, const char *line, size
 		read_schedule(m, d);
 	if (json_is(type, "failure"))
 		return read_failure(m, d, e);
-	return json_is(type, "trees") ? read_trees(m, d, e) : 0;
+	return json_is(type, "trees") ? read_stage(m, d, e) : 0;
 }
 
 /* Trees that answer with NaN would refuse everything, or nothing. */
@@ -236,8 +228,7 @@ static int check_answers(const struct model *m, struct err *e)
 		x[i] = NAN;
 		x[FEATURES + i] = 0;
 	}
-	if (model_predict(m, x, 2, value, deviation, e) < 0)
-		return -1;
+	model_predict(m, x, 2, value, deviation);
 	for (int i = 0; i < 2; i++)
 		if (!isfinite(value[i]) || !isfinite(deviation[i]))
 			return err_set(e, "the model %s predicts what is no number", m->path);
@@ -283,8 +274,8 @@ void model_free(struct model *m)
 		return;
 	for (int i = 0; i < m->nstages; i++)
 		for (int k = 0; k < m->stage[i].n; k++)
-			boost_free(m->stage[i].bag[k]);
-	boost_free(m->failure);
+			trees_free(m->stage[i].bag[k]);
+	trees_free(m->failure);
 	arena_free(&m->arena);
 	free(m);
 }
@@ -333,23 +324,12 @@ static void add_draft(const struct model *m, const float *x, size_t rows, double
 	}
 }
 
-int model_threads(const struct model *m, int n, struct err *e)
-{
-	int rc = 0;
-
-	for (int i = 0; i < m->nstages; i++)
-		for (int k = 0; k < m->stage[i].n && rc == 0; k++)
-			rc = boost_threads(m->stage[i].bag[k], n, e);
-	return rc || !m->failure ? rc : boost_threads(m->failure, n, e);
-}
-
 /* By the first `most` of each bag. */
-static int predict(const struct model *m, int most, const float *x, size_t rows, double *value,
-		   double *deviation, struct err *e)
+static void predict(const struct model *m, int most, const float *x, size_t rows, double *value,
+		    double *deviation)
 {
 	float *out = xmalloc(sizeof *out * (rows + 1));
 	double *squares = xcalloc(rows + 1, sizeof *squares);
-	int rc = 0;
 
 	for (size_t k = 0; k < rows; k++)
 		value[k] = 0;
@@ -357,9 +337,9 @@ static int predict(const struct model *m, int most, const float *x, size_t rows,
 		const struct model_stage *s = &m->stage[i];
 		int n = s->n < most ? s->n : most;
 
-		for (int b = 0; b < n && rc == 0; b++) {
-			rc = boost_predict(s->bag[b], x, rows, FEATURES, out, e);
-			for (size_t k = 0; k < rows && rc == 0; k++) {
+		for (int b = 0; b < n; b++) {
+			trees_predict(s->bag[b], x, rows, out);
+			for (size_t k = 0; k < rows; k++) {
 				value[k] += (double)out[k] / n;
 				if (!i)
 					squares[k] += (double)out[k] * (double)out[k] / n;
@@ -367,27 +347,35 @@ static int predict(const struct model *m, int most, const float *x, size_t rows,
 		}
 		for (size_t k = 0; k < rows && !i && deviation; k++)
 			deviation[k] = m->scale * sqrt(fmax(squares[k] - value[k] * value[k], 0));
-		if (i + 1 == m->shared && rc == 0)
+		if (i + 1 == m->shared)
 			add_draft(m, x, rows, value);
 	}
-	if (m->failure && rc == 0) {
-		rc = boost_predict(m->failure, x, rows, FEATURES, out, e);
-		for (size_t k = 0; k < rows && rc == 0; k++)
+	if (m->failure) {
+		trees_predict(m->failure, x, rows, out);
+		for (size_t k = 0; k < rows; k++)
 			value[k] -= failure_penalty((double)out[k]);
 	}
 	free(squares);
 	free(out);
-	return rc;
 }
 
-int model_predict(const struct model *m, const float *x, size_t rows, double *value,
-		  double *deviation, struct err *e)
+void model_predict(const struct model *m, const float *x, size_t rows, double *value,
+		   double *deviation)
 {
-	return predict(m, MODEL_BAG, x, rows, value, deviation, e);
+	predict(m, MODEL_BAG, x, rows, value, deviation);
 }
 
-int model_predict_first(const struct model *m, const float *x, size_t rows, double *value,
-			struct err *e)
+void model_predict_first(const struct model *m, const float *x, size_t rows, double *value)
 {
-	return predict(m, 1, x, rows, value, NULL, e);
+	predict(m, 1, x, rows, value, NULL);
+}
+
+/* Normally distributed errors of half the deviation lengthen the expected time by so much for each
+ * square of the deviation. The whole deviation cost 0.006 of the speed on CPUs left out, half of it
+ * cost nothing (docs/EXPERIMENTS.md, "Times whose samples disagree"). */
+static const double CAUTION = M_LN2 / 8;
+
+double model_cautious(double value, double deviation)
+{
+	return value - CAUTION * deviation * deviation;
 }

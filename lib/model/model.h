@@ -1,7 +1,7 @@
 /* A trained cost model, as a file and in memory.
  *
  * The file is text, a record a line: the model's own with its report card ("type":"model"), the
- * portfolio's schedules, the trees ("type":"trees", as XGBoost saves them, in base64), and at the
+ * portfolio's schedules, the trees ("type":"trees", the bytes of trees.h in base64), and at the
  * end a "done" with a hash over all before it. So a file that is damaged, cut off, of another
  * version of the features, or of those of other kernels, or trained on nothing is refused, with the
  * reason, before any of it is used.
@@ -22,8 +22,9 @@
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
-#include "lib/model/boost.h"
 #include "lib/model/feature_list.h"
+#include "lib/model/seen.h"
+#include "lib/model/trees.h"
 #include "lib/space/limits.h"
 
 enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32, MODEL_MACHINES = 32 };
@@ -51,12 +52,13 @@ struct model {
 	const char *card;		     /* the model's record, a JSON object */
 	double scale;			     /* what a bag's standard deviation is multiplied by */
 	double scale_abroad; /* on a CPU that it did not learn from; 0: the file does not say */
+	struct seen seen;    /* the features of what it learned from */
 	int nstages;
 	struct model_stage {
 		int n;
-		struct boost *bag[MODEL_BAG];
+		struct trees *bag[MODEL_BAG];
 	} stage[MODEL_STAGES];
-	struct boost *failure; /* NULL: nothing ever failed */
+	struct trees *failure; /* NULL: nothing ever failed */
 	int nmachines;	       /* that it learned from; 0: the file does not say */
 	struct model_machine machine[MODEL_MACHINES];
 	double draft_share; /* in the value of the first `shared` stages: 0 to 1 */
@@ -83,18 +85,19 @@ int model_is_machine(const struct model_machine *k, const struct limits *m);
 /* Did it learn from such a machine? 0, too, if the file does not say from which it did. */
 int model_has_seen(const struct model *m, const struct limits *here);
 
-/* Threads that model_predict() uses; by default all. */
-int model_threads(const struct model *m, int n, struct err *e);
 /* For rows of FEATURES floats: values, and their standard deviations (NULL: not wanted). */
-int model_predict(const struct model *m, const float *x, size_t rows, double *value,
-		  double *deviation, struct err *e);
+void model_predict(const struct model *m, const float *x, size_t rows, double *value,
+		   double *deviation);
 /* Values by the first member of each bag alone. This takes a fraction of the time, and is accurate
  * enough to discard candidates. */
-int model_predict_first(const struct model *m, const float *x, size_t rows, double *value,
-			struct err *e);
+void model_predict_first(const struct model *m, const float *x, size_t rows, double *value);
+
+/* A value as a choice counts it: of two candidates with the same value that one is better which the
+ * model knows better. The best of many values is likely to be one that the model gets wrong. */
+double model_cautious(double value, double deviation);
 
 /* The file's text. card: the fields of the model's record behind "features" and "scale". The trees
  * are those of m's stages. */
-int model_print(const struct model *m, const char *card, struct buf *out, struct err *e);
+void model_print(const struct model *m, const char *card, struct buf *out);
 
 #endif

@@ -27,24 +27,26 @@ struct predictor {
 static int predict(void *arg, int place, void *items, size_t n, struct err *e)
 {
 	struct predictor *p = arg;
-	int rc;
 
 	(void)place; /* one thread */
+	(void)e;
 	for (size_t i = 0; i < n; i++) {
 		const struct input *q = (void *)((char *)items + i * p->step);
 
 		memcpy(p->x + i * FEATURES, q->x, sizeof q->x);
 		p->deviation[i] = -1;
 	}
-	rc = p->first_only ? model_predict_first(p->model, p->x, n, p->value, e)
-			   : model_predict(p->model, p->x, n, p->value, p->deviation, e);
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	if (p->first_only)
+		model_predict_first(p->model, p->x, n, p->value);
+	else
+		model_predict(p->model, p->x, n, p->value, p->deviation);
+	for (size_t i = 0; i < n; i++) {
 		struct input *q = (void *)((char *)items + i * p->step);
 
 		q->value = p->value[i];
 		q->deviation = p->deviation[i];
 	}
-	return rc;
+	return 0;
 }
 
 static int take_one(void *arg, void *item, int done, struct err *e)

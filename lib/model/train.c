@@ -26,7 +26,7 @@ struct found {
 static void stage_free(struct model_stage *s)
 {
 	for (int i = 0; i < s->n; i++)
-		boost_free(s->bag[i]);
+		trees_free(s->bag[i]);
 	s->n = 0;
 }
 
@@ -40,7 +40,7 @@ struct bag {
 struct bagged {
 	int number;
 	struct fit_params params;
-	struct boost *trees; /* NULL: not trained */
+	struct trees *trees; /* NULL: not trained */
 };
 
 /* Each booster of several sees its part of the families. */
@@ -76,7 +76,7 @@ static int take_bagged(void *arg, void *item, int done, struct err *e)
 	if (done)
 		bag->s->bag[bag->s->n++] = t->trees;
 	else
-		boost_free(t->trees);
+		trees_free(t->trees);
 	return 0;
 }
 
@@ -142,7 +142,7 @@ static int outer_fold(const struct dataset *d, const char *use, const struct tra
 		f->tried += chosen.tried;
 		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
 			if (use[i] && !learn[i])
-				rc = held_add(&f->held, d, dataset_group(d, i), &m, e);
+				held_add(&f->held, d, dataset_group(d, i), &m);
 		stage_free(&m.stage[0]);
 	}
 	free(learn);
@@ -204,7 +204,7 @@ static int leave_out(const struct dataset *d, const char *use, const struct trai
 	model_share(&m, MODEL_ABROAD);
 	for (size_t i = 0; i < d->groups.n && nlearn && rc == 0; i++)
 		if (rank[i])
-			rc = held_add(h, d, dataset_group(d, i), &m, e);
+			held_add(h, d, dataset_group(d, i), &m);
 	stage_free(&m.stage[0]);
 	free(rank);
 	free(learn);
@@ -230,45 +230,51 @@ static int leave_cpus_out(const struct dataset *d, const char *use, const struct
 
 /* ---- all of it ---- */
 
-static int set_priors(struct data_group *g, const struct model *older, struct err *e)
+static void set_priors(struct data_group *g, const struct model *older)
 {
 	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n + 1));
 	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
-	int rc;
 
 	dataset_matrix(g, x);
-	rc = model_predict(older, x, (size_t)g->n, value, NULL, e);
-	for (int64_t i = 0; i < g->n && rc == 0; i++)
+	model_predict(older, x, (size_t)g->n, value, NULL);
+	for (int64_t i = 0; i < g->n; i++)
 		g->row[i].prior = value[i];
 	free(value);
 	free(x);
-	return rc;
 }
 
-int train_set_priors(const struct dataset *d, const struct model *older, struct err *e)
+void train_set_priors(const struct dataset *d, const struct model *older)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
-		rc = set_priors(dataset_group(d, i), older, e);
-	return rc;
+	for (size_t i = 0; i < d->groups.n; i++)
+		set_priors(dataset_group(d, i), older);
 }
 
 /* An older model's stays where there is too little for a new one. */
 static int train_failure(const struct dataset *d, const char *use, uint64_t seed, struct model *m,
 			 struct buf *card, struct err *e)
 {
-	struct boost *b;
+	struct trees *t;
 
-	if (failure_train(d, use, seed, &b, card, e) < 0) {
-		boost_free(b);
+	if (failure_train(d, use, seed, &t, card, e) < 0) {
+		trees_free(t);
 		return -1;
 	}
-	if (b) {
-		boost_free(m->failure);
-		m->failure = b;
+	if (t) {
+		trees_free(m->failure);
+		m->failure = t;
 	}
 	return 0;
+}
+
+static void note_seen(const struct dataset *d, const char *use, struct seen *s)
+{
+	for (size_t i = 0; i < d->groups.n; i++) {
+		const struct data_group *g = dataset_group(d, i);
+
+		for (int64_t k = 0; use[i] && k < g->n; k++)
+			if (g->row[k].latency_s > 0)
+				seen_add(s, g->row[k].f);
+	}
 }
 
 static void fill_card(struct card *c, const struct train_rules *r, const struct found *f,
@@ -314,15 +320,14 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 				    .limit_s = r->time_s}};
 	struct automl_rules last;
 	struct automl chosen;
-	int rc = 0;
+	int rc;
 
 	if (m->nstages == MODEL_STAGES)
 		return err_set(e, "the older model was gone on from %d times: train anew",
 			       MODEL_STAGES - 1);
 	if (m->nstages)
-		rc = train_set_priors(d, m, e);
-	if (rc == 0)
-		rc = outer_folds(d, use, r, &f, e);
+		train_set_priors(d, m);
+	rc = outer_folds(d, use, r, &f, e);
 	last = inner_rules(r, 0.5, &f.shown);
 	if (rc == 0)
 		rc = automl_choose(d, use, &last, &chosen, e);
@@ -335,6 +340,7 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 	if (rc == 0) {
 		m->nstages++;
 		m->scale = held_scale(&f.held);
+		note_seen(d, use, &m->seen);
 		m->scale_abroad = f.abroad.model.groups ? held_scale(&f.abroad) : 0;
 		fill_card(card, r, &f, &chosen);
 	}

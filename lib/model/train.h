@@ -32,6 +32,6 @@ int train_bag(const struct dataset *d, const char *use, const struct automl *a, 
 	      struct model_stage *s, struct err *e);
 
 /* Sets the priors of all rows to the values of the older model. Trees then learn its errors. */
-int train_set_priors(const struct dataset *d, const struct model *older, struct err *e);
+void train_set_priors(const struct dataset *d, const struct model *older);
 
 #endif

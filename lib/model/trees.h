@@ -1,6 +1,8 @@
-/* The trees of a model file, checked. XGBoost believes what it loads: a child that is not there, a
- * feature that no row has, or a node that is its own ancestor, and it reads or writes any memory,
- * or never ends. So it is given only what is written here.
+/* Gradient-boosted trees that predict.
+ *
+ * Trees are kept level by level, the children of a node side by side, so that a node need not say
+ * where its children are, and none can be its own ancestor. The sums are XGBoost's, bit by bit: the
+ * trees are added in their order, in single precision.
  */
 #ifndef TL_MODEL_TREES_H
 #define TL_MODEL_TREES_H
@@ -10,10 +12,27 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-/* Reads trees that split on `columns` features, as XGBoost saves them in universal binary JSON, and
- * appends them to out in the form of its version 1.7, which later ones read. Objectives are
- * reg:squarederror and binary:logistic; there are no classes and no categories. -1: they are
- * damaged, or others. */
-int trees_write_anew(const void *bytes, size_t n, size_t columns, struct buf *out, struct err *e);
+struct trees;
+
+/* A leaf adds its value to the sum. Of a split, rows whose feature lies below the value go left. */
+struct trees_node {
+	float value;
+	int feature; /* -1: a leaf */
+	int missing; /* 1: rows that lack the feature go right */
+};
+
+/* Trees of rows of `columns` floats, which are added to base. */
+struct trees *trees_new(size_t columns, float base);
+/* Adds a tree: n nodes, level by level, the children of the splits in their order. NULL; or what is
+ * wrong with it, as the end of a sentence about the tree. */
+const char *trees_add(struct trees *t, const struct trees_node *node, int n);
+/* Appends the trees as bytes: the base, then each node in 6 bytes, its value (IEEE 754) and the
+ * feature with the missing ones' way in the highest bit; 65535 is a leaf. All little-endian. */
+void trees_save(const struct trees *t, struct buf *out);
+/* Reads such bytes, which need not be believed. NULL with e filled: they are no such trees. */
+struct trees *trees_read(const void *bytes, size_t n, size_t columns, struct err *e);
+/* The trees' sum for each row. NAN is missing. */
+void trees_predict(const struct trees *t, const float *x, size_t rows, float *out);
+void trees_free(struct trees *t);
 
 #endif

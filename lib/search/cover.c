@@ -54,8 +54,8 @@ static void add_offers(struct offers *o, const struct data_group *g)
 }
 
 /* What each schedule loses on one workload: log2 of its time over the least known or predicted. */
-static int losses(const struct data_group *g, const struct offers *o, const struct model *m,
-		  double *loss, struct err *e)
+static void losses(const struct data_group *g, const struct offers *o, const struct model *m,
+		   double *loss)
 {
 	size_t all = (size_t)(g->n + o->n);
 	float *x = xmalloc(sizeof *x * FEATURES * (all + 1));
@@ -63,7 +63,6 @@ static int losses(const struct data_group *g, const struct offers *o, const stru
 	struct arena scratch = ARENA_INIT;
 	struct search_space space;
 	int64_t known = 0, n = g->n, top = 0;
-	int rc;
 
 	search_space_init(&space, &g->w, g->env, NULL);
 	dataset_matrix(g, x);
@@ -82,7 +81,7 @@ static int losses(const struct data_group *g, const struct offers *o, const stru
 					     NULL))
 			loss[k] = -(double)++n; /* likewise */
 	}
-	rc = model_predict(m, x, (size_t)n, value, NULL, e);
+	model_predict(m, x, (size_t)n, value, NULL);
 	/* The model's values, and the logarithms of the recorded speeds, differ by a constant; it
 	 * is seen best where it matters, among the fast. */
 	for (int64_t i = 0; i < g->n; i++)
@@ -104,7 +103,6 @@ static int losses(const struct data_group *g, const struct offers *o, const stru
 	arena_free(&scratch);
 	free(value);
 	free(x);
-	return rc;
 }
 
 /* The schedule by which the sum of the least losses falls most; -1: none helps. */
@@ -143,22 +141,19 @@ static void choose(const struct offers *o, const double *loss, int groups, struc
 	}
 }
 
-int cover_choose(const struct dataset *d, const char *use, struct model *m, struct err *e)
+void cover_choose(const struct dataset *d, const char *use, struct model *m)
 {
 	struct offers *o = xcalloc(1, sizeof *o);
 	double *loss = xmalloc(sizeof *loss * GROUPS_MAX * OFFERS_MAX);
-	int groups = 0, rc = 0;
+	int groups = 0;
 
 	for (size_t i = 0; i < d->groups.n; i++)
 		if (use[i])
 			add_offers(o, dataset_group(d, i));
-	for (size_t i = 0; i < d->groups.n && groups < GROUPS_MAX && rc == 0; i++)
+	for (size_t i = 0; i < d->groups.n && groups < GROUPS_MAX; i++)
 		if (use[i] && dataset_group(d, i)->best_s > 0)
-			rc = losses(dataset_group(d, i), o, m, loss + (size_t)groups++ * OFFERS_MAX,
-				    e);
-	if (rc == 0)
-		choose(o, loss, groups, m);
+			losses(dataset_group(d, i), o, m, loss + (size_t)groups++ * OFFERS_MAX);
+	choose(o, loss, groups, m);
 	free(loss);
 	free(o);
-	return rc;
 }

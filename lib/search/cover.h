@@ -15,6 +15,6 @@
 enum { PORTFOLIO_SIZE = 16 };
 
 /* Fills m->portfolio from the groups with use[i] != 0. */
-int cover_choose(const struct dataset *d, const char *use, struct model *m, struct err *e);
+void cover_choose(const struct dataset *d, const char *use, struct model *m);
 
 #endif

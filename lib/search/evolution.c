@@ -61,10 +61,10 @@ static int score(struct evolution *v, struct scored *m, int n)
 		if (isnew)
 			point[fresh++] = m[i].point;
 	}
-	fresh = scored_values(v->s, point, fresh, value);
+	fresh = scored_values(v->s, point, fresh, value, NULL);
 	for (int i = 0; i < fresh; i++) {
 		v->value[v->n] = value[i];
-		v->scored[v->n++] = (struct scored){point[i], value[i]};
+		v->scored[v->n++] = (struct scored){.point = point[i], .value = value[i]};
 		*map_put(&v->seen, (const char *)&point[i], sizeof point[i], NULL) =
 			&v->value[v->n - 1];
 	}
@@ -73,7 +73,7 @@ static int score(struct evolution *v, struct scored *m, int n)
 			map_get(&v->seen, (const char *)&m[i].point, sizeof m[i].point);
 
 		if (known)
-			m[kept++] = (struct scored){m[i].point, *known};
+			m[kept++] = (struct scored){.point = m[i].point, .value = *known};
 	}
 	free(value);
 	free(point);

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/base/err.h"
-
 static int better_first(const void *pa, const void *pb)
 {
 	const struct scored *a = pa, *b = pb;
@@ -20,16 +18,16 @@ void scored_sort(struct scored *s, int n)
 		qsort(s, (size_t)n, sizeof *s, better_first);
 }
 
-int scored_values(const struct search_space *s, uint64_t *point, int n, double *value)
+int scored_values(const struct search_space *s, uint64_t *point, int n, double *value, float *x)
 {
-	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
-	struct err e = ERR_INIT;
+	float *own = s->model && !x ? xmalloc(sizeof *x * FEATURES * (size_t)(n + 1)) : NULL;
 
+	x = own ? own : x;
 	n = search_space_drafts(s, point, n, value, x);
 	for (int i = 0; i < n; i++)
 		value[i] = -log2(value[i]);
-	if (s->model && n)
-		model_predict_first(s->model, x, (size_t)n, value, &e);
-	free(x);
+	if (s->model)
+		model_predict_first(s->model, x, (size_t)n, value);
+	free(own);
 	return n;
 }
