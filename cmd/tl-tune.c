@@ -36,8 +36,8 @@
 #include "lib/trial/caches.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience,
-	*min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy, *target_name,
-	*looks, *charges, *color = "auto";
+	*min_gain, *finals, *race, *caches, *replay, *env, *model, *search, *filter, *policy,
+	*target_name, *looks, *charges, *color = "auto";
 static double time_s;
 static int no_races; /* the policy times all candidates to the end */
 static int closes;   /* the recording of --replay */
@@ -102,6 +102,9 @@ static const struct opt opts[] = {
 	{0, "final", OPT_STRING, &finals, "N",
 	 "At the end, compare the best candidate of each workload with the library in N "
 	 "processes; 0: do not compare. By default tl-measure's number.",
+	 NULL},
+	{0, "race", OPT_STRING, &race, "TIME",
+	 "The longest time that the calls of a race take, as in tl-measure; by default its time.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "The state of the caches before each timed call, as in tl-measure; by default all "
@@ -264,6 +267,7 @@ static void measure_stage(struct pipeline *p, const struct places *at, int full,
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
+	pipeline_arg2(p, "--race", race);
 	pipeline_arg2(p, "--cache", caches);
 	flag(p, "--no-preempt", full);
 	pipeline_arg2(p, "--final", n);

@@ -1,5 +1,6 @@
 #include "lib/answer/few_shots.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,9 @@
 #include "lib/host/scratch.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/record.h"
+
+/* Of the time that a workload has, a race's calls take no more than this share. */
+static const double OF_SHARE = 1.0 / 50, RACE_LEAST_S = 0.005, RACE_MOST_S = 0.03;
 
 struct few_shots {
 	struct scratch scratch;
@@ -38,8 +42,13 @@ int few_shots_add(struct few_shots *f, const char *record, size_t n, struct err 
 	return rec_put(f->records, record, n, e);
 }
 
+static double race_time(const struct few_shots *f, const struct few_shots_how *how)
+{
+	return fmax(fmin(how->seconds / (double)f->n * OF_SHARE, RACE_MOST_S), RACE_LEAST_S);
+}
+
 static void fill(struct pipeline *p, const struct few_shots *f, const struct few_shots_how *how,
-		 const char *time)
+		 const char *time, const char *race)
 {
 	pipeline_stage(p, "tl-tune");
 	if (how->quiet)
@@ -48,6 +57,8 @@ static void fill(struct pipeline *p, const struct few_shots *f, const struct few
 	pipeline_arg2(p, "--target", how->target);
 	pipeline_arg2(p, "-m", how->model);
 	pipeline_arg2(p, "--time", time);
+	pipeline_arg2(p, "--race", race);
+	pipeline_arg2(p, "--min-gain", "0");
 	pipeline_arg2(p, "--final", "0");
 	pipeline_arg2(p, "-o", "/dev/null");
 	pipeline_arg(p, f->path.s);
@@ -56,7 +67,7 @@ static void fill(struct pipeline *p, const struct few_shots *f, const struct few
 int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct err *e)
 {
 	struct pipeline p = {0};
-	char time[32];
+	char time[32], race[32];
 	int status;
 
 	if (rec_commit(f->records, e))
@@ -64,7 +75,8 @@ int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct 
 	if (!f->n)
 		return EXIT_DONE;
 	snprintf(time, sizeof time, "%.9gs", how->seconds);
-	fill(&p, f, how, time);
+	snprintf(race, sizeof race, "%.9gs", race_time(f, how));
+	fill(&p, f, how, time, race);
 	status = pipeline_run(&p, e);
 	pipeline_free(&p);
 	return status;

@@ -3,7 +3,9 @@
  *
  * The workloads without a measured answer go to tl-tune, with a limit of time and without finals.
  * Its policy measures the candidates with the largest expected gain first. So the time goes to the
- * workloads that matter most, and the database has exact answers for them afterwards.
+ * workloads that matter most, and the database has exact answers for them afterwards. All of the
+ * time is used, and races are short where there is little for each workload: many candidates that
+ * are known to a few per cent are worth more than few that are known well.
  */
 #ifndef TL_ANSWER_FEW_SHOTS_H
 #define TL_ANSWER_FEW_SHOTS_H
