@@ -27,7 +27,7 @@
 #include "lib/io/terminal.h"
 #include "lib/measure/worker.h"
 #include "lib/model/default.h"
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 #include "lib/model/model.h"
 #include "lib/store/store.h"
 

@@ -24,7 +24,7 @@
 #include "lib/model/predictor.h"
 #include "lib/model/dataset.h"
 #include "lib/model/default.h"
-#include "lib/model/featurizer.h"
+#include "lib/features/featurizer.h"
 #include "lib/policy/picks.h"
 #include "lib/policy/refuse.h"
 #include "lib/record/status.h"

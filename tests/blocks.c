@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "lib/model/static.h"
+#include "lib/draft/static.h"
 #include "lib/nest/mma.h"
 #include "lib/search/search.h"
 #include "lib/target/nvrtc.h"

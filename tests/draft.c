@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lib/algo/candidate.h"
-#include "lib/model/draft.h"
-#include "lib/model/static.h"
+#include "lib/draft/draft.h"
+#include "lib/draft/static.h"
 #include "lib/target/target.h"
 #include "tests/tap.h"
 

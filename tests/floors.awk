@@ -14,10 +14,12 @@ BEGIN {
 	allow("schedule", "nest op space tile")
 	allow("target", "base io nest space tile")
 	allow("algo", "base io nest op schedule space target tile")
+	allow("draft", "base space nest")
+	allow("features", "base space nest op algo draft target")
 	allow("door", "base io record space op algo")
-	allow("model", "base io record space nest tile op algo door target")
+	allow("model", "base io record space op algo door target features")
 	allow("baseline", "base io nest op target")
-	allow("search", "base io algo model")
+	allow("search", "base io algo features model")
 	allow("host", "base io space target")
 	allow("build", "base io target host")
 	allow("trial", "base io record nest op algo target baseline host")
@@ -29,7 +31,7 @@ BEGIN {
 	allow("extract", "base io op")
 	allow("export", "base io record space nest op algo door target")
 	allow("report", "base io record space op algo host answer policy store target")
-	allow("run", "base io space nest tile op algo door model baseline target build trial store answer extract")
+	allow("run", "base io space nest tile op algo features door model baseline target build trial store answer extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
@@ -51,7 +53,7 @@ BEGIN {
 		libc[name[i] ".h"] = 1
 
 	# Their comments have not been mended yet.
-	n = split("cmd tests algo base baseline host io measure model nest record report run schedule store target tile trial", name)
+	n = split("cmd tests algo base baseline host io measure nest record report run schedule store target tile trial", name)
 	for (i = 1; i <= n; i++)
 		may_riddle[name[i]] = 1
 

@@ -117,7 +117,7 @@ names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
 comments lib/extract/x.c /* Of all nodes. */
 comments lib/op/x.h 	int n; /* Those of a graph */
 - lib/extract/x.c /* Counts those of a graph. */
-- lib/model/x.c /* Of all nodes. */
+- lib/measure/x.c /* Of all nodes. */
 paths share/x.sh cd /home/me/tl
 paths docs/x.md see `/srv/x`
 - share/x.sh cd "$HOME/home/me"; ls lib/srv/x

@@ -13,8 +13,8 @@
 
 #include "lib/base/rng.h"
 #include "lib/io/proc.h"
-#include "lib/model/draft.h"
-#include "lib/model/static.h"
+#include "lib/draft/draft.h"
+#include "lib/draft/static.h"
 #include "lib/nest/check.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"

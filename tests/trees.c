@@ -11,7 +11,7 @@
 
 #include "lib/base/rng.h"
 #include "lib/model/boost.h"
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 #include "lib/model/model.h"
 #include "lib/model/trained.h"
 #include "lib/model/trees.h"

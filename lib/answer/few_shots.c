@@ -10,7 +10,7 @@
 #include "lib/io/pipeline.h"
 #include "lib/io/record.h"
 
-/* Of the time that a workload has, a race's calls take no more than this share. */
+/* A race's calls take no more than this share of the time that a workload has. */
 static const double OF_SHARE = 1.0 / 50, RACE_LEAST_S = 0.005, RACE_MOST_S = 0.03;
 
 struct few_shots {

@@ -6,8 +6,6 @@
 
 #include "lib/base/sort.h"
 #include "lib/io/record.h"
-#include "lib/model/static.h"
-#include "lib/nest/nest.h"
 #include "lib/record/result.h"
 #include "lib/target/target.h"
 
@@ -172,25 +170,6 @@ const struct data_use *dataset_use(const struct dataset *d, const struct workloa
 }
 
 /* ---- results ---- */
-
-int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
-		       double *draft_s, float f[FEATURES], struct err *why)
-{
-	static _Thread_local struct nest nest; /* they are large */
-	static _Thread_local struct draft draft;
-
-	int64_t registers;
-
-	nest_init(&nest, scratch, "kernel");
-	if (candidate_build(c, &nest, why) < 0 ||
-	    static_check(&nest, &env->limits, &registers, why) < 0)
-		return -1;
-	draft_predict(&nest, &env->limits, registers, &draft);
-	if (f)
-		features_of(&draft, &env->rates, (double)c->w.flops, f);
-	*draft_s = draft.seconds;
-	return 0;
-}
 
 static struct data_group *group_of(struct dataset *d, const struct workload *w,
 				   const struct data_env *env)

@@ -16,14 +16,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/json.h"
-#include "lib/model/features.h"
-
-struct data_env {
-	const char *id;
-	struct limits limits;
-	struct rates rates;
-	int known; /* a record described the env; until then the limits are this machine's */
-};
+#include "lib/features/candidate_features.h"
 
 struct data_row {
 	struct id candidate_id;
@@ -86,9 +79,5 @@ void dataset_matrix(const struct data_group *g, float *x);
 const struct data_use *dataset_use(const struct dataset *d, const struct workload *w);
 /* "conv2d 64>64 3x3/1x1 g1 f32": appended. */
 void workload_family(const struct workload *w, struct buf *out);
-/* Features of a candidate (f NULL: the draft alone); -1 with the reason if no program can be made
- * of it on such a machine. */
-int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
-		       double *draft_s, float f[FEATURES], struct err *why);
 
 #endif

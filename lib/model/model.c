@@ -11,7 +11,7 @@
 #include "lib/io/file.h"
 #include "lib/io/json.h"
 #include "lib/model/failure.h"
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 
 /* ---- writing ---- */
 

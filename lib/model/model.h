@@ -22,7 +22,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
-#include "lib/model/feature_list.h"
+#include "lib/features/feature_list.h"
 #include "lib/model/seen.h"
 #include "lib/model/trees.h"
 #include "lib/space/limits.h"

@@ -4,7 +4,7 @@
 #ifndef TL_MODEL_PREDICTOR_H
 #define TL_MODEL_PREDICTOR_H
 
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 #include "lib/model/model.h"
 
 struct predictor;

@@ -93,7 +93,7 @@ static double ndcg(const struct item *chosen, const double *latency, const doubl
 	return got / ideal;
 }
 
-/* Of pairs drawn at random: how many are in the right order. */
+/* Returns how many of the pairs that it draws are in the right order. */
 static double pairwise(const double *value, const double *latency, int64_t n)
 {
 	struct rng rng;

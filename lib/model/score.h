@@ -29,13 +29,13 @@ struct score {
 /* value: larger is better; latency_s: of each of n candidates, all above 0. */
 void score_add(struct score *s, const double *value, const double *latency_s, int64_t n,
 	       double count);
-/* Of the sums: 0 to 1. */
+/* Return what the sums say, 0 to 1. */
 double score_top(const struct score *s, int i);
 double score_random(const struct score *s, int i);
 /* How many standard deviations the rank correlations lie above those of a blind ranking, whose
  * variance is 1 / (n - 1) for n candidates. Below 2 it may be chance. */
 double score_above_chance(const struct score *s);
-/* Of k drawn at random from n: the expected lowest latency. sorted: ascending. */
+/* Returns the lowest latency that is expected of k drawn at random from n. sorted: ascending. */
 double score_expected_best(const double *sorted, int64_t n, int64_t k);
 /* Spearman's rank correlation. */
 double score_spearman(const double *a, const double *b, int64_t n);

@@ -8,7 +8,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/io/json.h"
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 
 struct seen {
 	int known; /* 0: the file does not say, or no row was added; then nothing lies beyond */

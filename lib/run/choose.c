@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "lib/answer/zero_shot.h"
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 #include "lib/target/target.h"
 
 /* What is known elsewhere and may compete. */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "lib/base/err.h"
-#include "lib/model/featurizer.h"
+#include "lib/features/featurizer.h"
 #include "lib/search/search.h"
 
 /* The points of each thread come in so many parts. Points of one algorithm take many times as long

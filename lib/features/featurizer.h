@@ -2,10 +2,10 @@
  * made of each. Candidates are collected into batches of `items` (lib/base/batch.h). As many
  * batches as the machine has threads are worked on at a time while the next one fills.
  */
-#ifndef TL_MODEL_FEATURIZER_H
-#define TL_MODEL_FEATURIZER_H
+#ifndef TL_FEATURES_FEATURIZER_H
+#define TL_FEATURES_FEATURIZER_H
 
-#include "lib/model/dataset.h"
+#include "lib/features/candidate_features.h"
 
 struct featurizer;
 

@@ -1,4 +1,4 @@
-#include "lib/model/features.h"
+#include "lib/features/features.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/hash.h"
-#include "lib/model/features_blocks.h"
+#include "lib/features/features_blocks.h"
 #include "lib/op/op.h"
 #include "lib/space/assumed.h"
 

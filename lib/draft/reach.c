@@ -1,4 +1,4 @@
-#include "lib/model/reach.h"
+#include "lib/draft/reach.h"
 
 #include <string.h>
 

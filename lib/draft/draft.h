@@ -7,11 +7,11 @@
  *
  * A nest of blocks of threads is not walked. Its time is that of occupancy.h.
  */
-#ifndef TL_MODEL_DRAFT_H
-#define TL_MODEL_DRAFT_H
+#ifndef TL_DRAFT_DRAFT_H
+#define TL_DRAFT_DRAFT_H
 
-#include "lib/model/occupancy.h"
-#include "lib/model/walk.h"
+#include "lib/draft/occupancy.h"
+#include "lib/draft/walk.h"
 
 struct draft {
 	const struct nest *n;

@@ -5,11 +5,11 @@
  *
  * Multiply-adds are those of threads and of tensor cores, where nothing else is said.
  */
-#ifndef TL_MODEL_FEATURES_BLOCKS_H
-#define TL_MODEL_FEATURES_BLOCKS_H
+#ifndef TL_FEATURES_FEATURES_BLOCKS_H
+#define TL_FEATURES_FEATURES_BLOCKS_H
 
-#include "lib/model/draft.h"
-#include "lib/model/feature_list.h"
+#include "lib/draft/draft.h"
+#include "lib/features/feature_list.h"
 
 /* NAME, group. The first four mean the same as in the list of other nests (features.h). */
 #define BLOCK_FEATURE_LIST(X)                                                                      \
@@ -63,7 +63,7 @@ enum { BLOCK_FEATURE_LIST(BLOCK_FEATURE_ENUM) BLOCK_FEATURES };
 
 extern const struct feature_list features_blocks;
 
-/* Of a draft that has phases. f: BLOCK_FEATURES, which are NaN. */
+/* The draft has phases. f: BLOCK_FEATURES of them, which are NaN. */
 void features_of_blocks(const struct draft *d, const struct rates *r, double flops, float *f);
 
 #endif

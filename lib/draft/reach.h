@@ -2,8 +2,8 @@
  * turns of a block's loops and for all of its threads. A let whose operands are not known to lie
  * closer together may be wider than it is.
  */
-#ifndef TL_MODEL_REACH_H
-#define TL_MODEL_REACH_H
+#ifndef TL_DRAFT_REACH_H
+#define TL_DRAFT_REACH_H
 
 #include "lib/nest/nest.h"
 

@@ -1,4 +1,4 @@
-#include "lib/model/walk.h"
+#include "lib/draft/walk.h"
 
 #include <assert.h>
 #include <math.h>

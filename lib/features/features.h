@@ -9,11 +9,11 @@
  * another (features_blocks.h). The order and meaning of a list are part of a model file: its
  * features_version() changes with them.
  */
-#ifndef TL_MODEL_FEATURES_H
-#define TL_MODEL_FEATURES_H
+#ifndef TL_FEATURES_FEATURES_H
+#define TL_FEATURES_FEATURES_H
 
-#include "lib/model/draft.h"
-#include "lib/model/feature_list.h"
+#include "lib/draft/draft.h"
+#include "lib/features/feature_list.h"
 #include "lib/space/limits.h"
 #include "lib/target/target.h"
 

@@ -1,16 +1,16 @@
-#include "lib/model/occupancy.h"
+#include "lib/draft/occupancy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/err.h"
-#include "lib/model/branch.h"
-#include "lib/model/reach.h"
+#include "lib/draft/branch.h"
+#include "lib/draft/reach.h"
 #include "lib/nest/mma.h"
 
-/* Of a processor of today's GPUs (NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and
- * "Hopper architecture in depth"); near enough to rank. */
+/* A processor of today's GPUs has these rates, near enough to rank (NVIDIA, "CUDA C++ Programming
+ * Guide", "Compute capabilities", and "Hopper architecture in depth"). */
 static const struct {
 	double fmas;	     /* a cycle */
 	double instructions; /* of threads a cycle */
@@ -44,7 +44,7 @@ struct count {
 	const struct nest *n;
 	struct occupancy *o;
 	int64_t value[NEST_VARS]; /* of variables: of the first turn of everything */
-	/* Of those that differ from thread to thread: */
+	/* These are kept of variables that differ from thread to thread. */
 	char differs[NEST_VARS];
 	int64_t (*thread)[WARP_THREADS];
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
@@ -72,7 +72,7 @@ static int64_t alive(const struct nest *n, const scopes scope, const struct node
 	return registers;
 }
 
-/* Of the parts of both sides that a warp multiplies. */
+/* Counts the parts of both sides that a warp multiplies. */
 static int64_t fragments(const struct mma *m)
 {
 	if (m->group)
@@ -228,7 +228,7 @@ static double once(const struct count *c, int buffer)
  * for the time of instructions, which a warp spends even for one of its threads; and that of
  * threads for bytes. */
 
-/* Of lanes that are read or written, so often. */
+/* Counts lanes that are read or written, so often. */
 static void touch(struct count *c, int buffer, const struct affine *index, int lanes, int way,
 		  double times)
 {
@@ -402,8 +402,8 @@ static int bounds_follow(const struct node *t, char marked[NEST_VARS])
 	return 0;
 }
 
-/* Of a loop in whose turns loops are of different lengths: turns one by one, or of many some that
- * are evenly spread. */
+/* Counts the turns of a loop in which other loops differ in length: one by one, or, where there are
+ * many, some that are evenly spread. */
 static void count_turns(struct count *c, const struct node *t, int64_t from, int64_t turns,
 			double times)
 {

@@ -3,8 +3,8 @@
  * A nest that fails the checks would not run there (its vectors are wider than the machine's),
  * would spill registers in its innermost loop, or needs far too much scratch memory.
  */
-#ifndef TL_MODEL_STATIC_H
-#define TL_MODEL_STATIC_H
+#ifndef TL_DRAFT_STATIC_H
+#define TL_DRAFT_STATIC_H
 
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"

@@ -2,8 +2,8 @@
  * their forms. Each kind of nest has a list of its own (features.h, features_blocks.h), so a
  * feature that is added for one does not invalidate the models of the other.
  */
-#ifndef TL_MODEL_FEATURE_LIST_H
-#define TL_MODEL_FEATURE_LIST_H
+#ifndef TL_FEATURES_FEATURE_LIST_H
+#define TL_FEATURES_FEATURE_LIST_H
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
-#include "lib/model/branch.h"
+#include "lib/draft/branch.h"
 
 #include <stdlib.h>
 
 #include "lib/base/err.h"
 
-/* Of the lattice: powers of it modulo the samples are 8 numbers. */
+/* The lattice is made from it: its powers modulo the samples are 8 numbers. */
 enum { GENERATOR = 11 };
 
 /* A form's values: one for each sample, or for each of its threads. */
@@ -248,7 +248,7 @@ void branch_let(struct branch *b, const struct node *let)
 
 /* ---- loops ---- */
 
-/* Of [0, 1): where in its turns a loop is. */
+/* Says where in its turns a loop is, as a number of [0, 1). */
 static double place(const struct branch *b, int depth, int sample)
 {
 	int by = 1;

@@ -1,9 +1,9 @@
-#include "lib/model/static.h"
+#include "lib/draft/static.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "lib/model/occupancy.h"
+#include "lib/draft/occupancy.h"
 #include "lib/nest/mma.h"
 
 static const int64_t WORK_MAX = (int64_t)1 << 30; /* bytes of scratch memory, all threads */
@@ -87,7 +87,7 @@ static void walk_body(struct walk *w, const struct node *s)
 	}
 }
 
-/* Of the arrays that live everywhere in their scopes: as many as live at the same time. */
+/* Counts the arrays that live everywhere in their scopes, as many as live at the same time. */
 static int64_t most_alive(const struct walk *w)
 {
 	const struct node *scope[NEST_BUFFERS];

@@ -11,10 +11,10 @@
  * into banks and sectors (warp.h). Branches count for the share of warps and threads that take them
  * (branch.h), as far as conditions are known, and in the mean of all blocks and turns.
  */
-#ifndef TL_MODEL_OCCUPANCY_H
-#define TL_MODEL_OCCUPANCY_H
+#ifndef TL_DRAFT_OCCUPANCY_H
+#define TL_DRAFT_OCCUPANCY_H
 
-#include "lib/model/warp.h"
+#include "lib/draft/warp.h"
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
@@ -22,7 +22,7 @@ enum { OCCUPANCY_READ, OCCUPANCY_WRITE, OCCUPANCY_WAYS };
 
 /* One phase. */
 struct occupancy {
-	/* Of one block: */
+	/* These are one block's. */
 	double fmas;				   /* of scalars */
 	double instructions;			   /* of a thread, times its threads */
 	double block_bytes;			   /* read from and written to the block's memory */
@@ -37,7 +37,7 @@ struct occupancy {
 	double accesses;			   /* instructions of them that touch memory */
 	struct warp_count banks[OCCUPANCY_WAYS];   /* of the block's memory, by its warps */
 	struct warp_count sectors[OCCUPANCY_WAYS]; /* of memory, by its warps */
-	/* Of the whole phase: */
+	/* These are the whole phase's. */
 	double blocks; /* of the grid */
 	int together;  /* blocks that one processor holds at a time */
 	double threads_used, registers_used, memory_used; /* shares of a processor's, then */

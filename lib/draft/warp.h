@@ -5,8 +5,8 @@
  * at[] has the element where the access of each thread begins. A thread accesses `bytes` side by
  * side, and an element has `size` bytes.
  */
-#ifndef TL_MODEL_WARP_H
-#define TL_MODEL_WARP_H
+#ifndef TL_DRAFT_WARP_H
+#define TL_DRAFT_WARP_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "lib/model/draft.h"
+#include "lib/draft/draft.h"
 
 #include "lib/space/assumed.h"
 

@@ -1,4 +1,4 @@
-#include "lib/model/featurizer.h"
+#include "lib/features/featurizer.h"
 
 #include <stdlib.h>
 #include <string.h>

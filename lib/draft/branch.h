@@ -10,17 +10,17 @@
  * branch_enter() and branch_leave() around what a branch does. Only variables that conditions need
  * are computed. A condition that is not known counts as one that holds.
  */
-#ifndef TL_MODEL_BRANCH_H
-#define TL_MODEL_BRANCH_H
+#ifndef TL_DRAFT_BRANCH_H
+#define TL_DRAFT_BRANCH_H
 
 #include <stdint.h>
 
-#include "lib/model/warp.h"
+#include "lib/draft/warp.h"
 #include "lib/nest/nest.h"
 
 enum { BRANCH_SAMPLES = 32 };
 
-/* Of each sample a bit for each thread that comes here. */
+/* Each sample has a bit for each thread that comes here. */
 struct branch_mask {
 	uint32_t threads[BRANCH_SAMPLES];
 };

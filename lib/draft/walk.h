@@ -13,8 +13,8 @@
  *    items / threads, rounded up. All counts are that thread's.
  *  - Phases. Their cycles add up, each with the slowest thread's.
  */
-#ifndef TL_MODEL_WALK_H
-#define TL_MODEL_WALK_H
+#ifndef TL_DRAFT_WALK_H
+#define TL_DRAFT_WALK_H
 
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"

@@ -1,4 +1,4 @@
-#include "lib/model/warp.h"
+#include "lib/draft/warp.h"
 
 enum { WORD = 4, BANKS = WARP_BANKS_BYTES / WORD, SECTOR = WARP_SECTOR_BYTES, MOST_WORDS = 8 };
 

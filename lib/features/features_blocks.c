@@ -1,4 +1,4 @@
-#include "lib/model/features_blocks.h"
+#include "lib/features/features_blocks.h"
 
 enum { SECTOR = 32, WIDEST = 16 }; /* bytes */
 
