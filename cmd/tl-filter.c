@@ -22,7 +22,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/predictor.h"
-#include "lib/model/dataset.h"
+#include "lib/features/candidate_features.h"
 #include "lib/model/default.h"
 #include "lib/features/featurizer.h"
 #include "lib/policy/picks.h"
@@ -251,7 +251,7 @@ static int take_answer(void *item, const float *x, double value, double deviatio
 	(void)e;
 	w->pick.value = value;
 	w->pick.deviation = deviation;
-	w->pick.rank = -model_cautious(value, fmax(deviation, 0)) - explore * fmax(deviation, 0);
+	w->pick.rank = -value - explore * fmax(deviation, 0);
 	if (value > w->group->best_value)
 		w->group->best_value = value;
 	picks_offer(&w->group->picks, w->pool, &w->pick);

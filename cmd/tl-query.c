@@ -342,7 +342,8 @@ static void print_confidence(const struct zero_shot_answer *c, struct buf *out)
 	char why[120] = "there is no model";
 
 	if (c->beyond)
-		snprintf(why, sizeof why, "%s is beyond all that the model has seen", c->beyond);
+		snprintf(why, sizeof why,
+			 "the model's favourite is beyond all that it has seen: %s", c->beyond);
 	if (isnan(c->confidence))
 		field_null(out, "confidence", why);
 	else
@@ -427,7 +428,7 @@ static int note(struct query *q, const struct workload *w, const char *record, s
 	q->noted_end = &k->next;
 	if (q->matcher && match_find(q->matcher, w, 1, &q->record, &m, e) < 0)
 		return -1;
-	return m.how == MATCH_EXACT ? 0 : few_shots_add(q->shots, record, n, e);
+	return m.how == MATCH_EXACT ? 0 : few_shots_add(q->shots, w->id.s, record, n, e);
 }
 
 static int answer_record(struct query *q, struct rec_in *in, const struct rec *r, struct err *e)

@@ -36,9 +36,9 @@
 #include "lib/trial/caches.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience,
-	*min_gain, *finals, *race, *caches, *replay, *env, *model, *search, *filter, *policy,
-	*target_name, *looks, *charges, *color = "auto";
-static double time_s;
+	*min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy, *target_name,
+	*looks, *charges, *color = "auto";
+static double time_s, race_s;
 static int no_races; /* the policy times all candidates to the end */
 static int closes;   /* the recording of --replay */
 static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
@@ -103,7 +103,7 @@ static const struct opt opts[] = {
 	 "At the end, compare the best candidate of each workload with the library in N "
 	 "processes; 0: do not compare. By default tl-measure's number.",
 	 NULL},
-	{0, "race", OPT_STRING, &race, "TIME",
+	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "The longest time that the calls of a race take, as in tl-measure; by default its time.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
@@ -261,13 +261,22 @@ static void prune(struct pipeline *p, const struct places *at)
 static double spent_s;	    /* in a simulation, since the last tl-replay */
 static char spent_text[32]; /* as an option; empty: nothing is told */
 
+static const char *race_text(void)
+{
+	static char text[32];
+
+	snprintf(text, sizeof text, "%.9gs", race_s);
+	return text;
+}
+
 /* Measures races, and finals in n processes. full: races are timed to the end. */
 static void measure_stage(struct pipeline *p, const struct places *at, int full, const char *n)
 {
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
-	pipeline_arg2(p, "--race", race);
+	if (race_s > 0) /* else it is tl-measure's */
+		pipeline_arg2(p, "--race", race_text());
 	pipeline_arg2(p, "--cache", caches);
 	flag(p, "--no-preempt", full);
 	pipeline_arg2(p, "--final", n);

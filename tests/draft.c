@@ -1,4 +1,4 @@
-/* lib/model: the draft orders candidates as machines do, on a machine made up here; and the static
+/* lib/draft: the draft orders candidates as machines do, on a machine made up here; and the static
  * checks. Orderings only: nothing is timed. */
 #include <math.h>
 #include <string.h>
@@ -223,9 +223,48 @@ static void test_static(void)
 	refused(" vl=8 nv=1 mr=8 pack_a=1", &tiny, "workspace");
 }
 
+/* Each site touches what its own index says, also where the one before it is much like it. */
+static void test_sites(void)
+{
+	static const double bytes[] = {256, 256, 64 * 63 + 4, 256, 4 * 63 + 32, 256};
+	static struct draft d;
+	int src, weights, dst, i, right = 0;
+	const struct expr *sum;
+	int64_t registers;
+
+	arena_reset(&arena);
+	nest_init(&nest, &arena, "kernel");
+	src = nest_arg(&nest, "src", TENSOR_SRC, 4096, 0);
+	weights = nest_arg(&nest, "weights", TENSOR_WEIGHTS, 4096, 0);
+	dst = nest_arg(&nest, "dst", TENSOR_DST, 4096, 1);
+	nest_for(&nest, LOOP_PARALLEL, "p", af(0), af(1));
+	i = nest_for(&nest, LOOP_SERIAL, "i", af(0), af(64));
+	sum = ex_op(&nest, EXPR_ADD, ex_load(&nest, src, 1, af_var(i), NULL),
+		    ex_load(&nest, src, 1, af_add(af_var(i), af(1)), NULL), NULL);
+	sum = ex_op(&nest, EXPR_ADD, sum, ex_load(&nest, src, 1, af_mul(af_var(i), 16), NULL),
+		    NULL);
+	sum = ex_op(&nest, EXPR_ADD, sum, ex_load(&nest, weights, 1, af_var(i), NULL), NULL);
+	sum = ex_op(&nest, EXPR_ADD, sum,
+		    ex_pick(&nest, ex_load(&nest, weights, 8, af_var(i), NULL), af(0)), NULL);
+	nest_store(&nest, dst, af_var(i), NULL, sum);
+	nest_close_to(&nest, 0);
+	static_check(&nest, &avx512, &registers, NULL);
+	draft_predict(&nest, &avx512, registers, &d);
+	for (int k = 0; k < d.walk.nsites && k < 6; k++) {
+		const struct walk_site *s = &d.walk.site[k];
+		const int buffer = k < 3 ? src : k < 5 ? weights : dst;
+
+		right += s->buffer == buffer && s->store == (k == 5) &&
+			 fabs(s->touched[1] - bytes[k]) < 1e-9;
+	}
+	ok(d.walk.nsites == 6 && right == 6, "six sites of one loop touch what they touch: %d",
+	   right);
+}
+
 int main(void)
 {
 	make_machine();
+	test_sites();
 	test_tiles();
 	test_threads();
 	test_memory();

@@ -25,7 +25,7 @@ BEGIN {
 	allow("trial", "base io record nest op algo target baseline host")
 	allow("measure", "base io record space nest op algo door target host build trial")
 	allow("store", "base io record op door host measure")
-	allow("answer", "base io op algo model search host store")
+	allow("answer", "base io op algo features model search host store")
 	allow("policy", "base io algo model search store answer")
 	allow("replay", "base io record algo door host trial measure store")
 	allow("extract", "base io op")

@@ -2,6 +2,7 @@
  * schedules are looked at on machines that are named here, whatever machine this is. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/algo/candidate.h"
 #include "lib/io/field.h"
@@ -701,6 +702,8 @@ static void test_failure(void)
 	fill(x, label, ROWS);
 	m->nstages = m->stage[0].n = 1;
 	m->stage[0].bag[0] = boost_train(&p, &data, &e);
+	if (!m->stage[0].bag[0])
+		bail_out("%s", e.msg);
 	model_predict(m, x, ROWS, alone, NULL);
 	for (int i = 0; i < ROWS; i++)
 		label[i] = i >= ROWS / 2;
@@ -719,6 +722,35 @@ static void test_failure(void)
 	ok(right == ROWS, "a value falls by the chance to fail, and never rises: %d of %d", right,
 	   ROWS);
 	model_free(m);
+}
+
+/* ---- files ---- */
+
+/* Each value is a number, and their sum is none. */
+static void test_overflow(void)
+{
+	char path[] = "/tmp/tl-model-XXXXXX";
+	const struct trees_node leaf = {3e38F, -1, 0};
+	struct model *m = model_new(&features_threads);
+	struct trees *t = trees_new(FEATURES, 0);
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+	int fd = mkstemp(path);
+
+	trees_add(t, &leaf, 1);
+	trees_add(t, &leaf, 1);
+	m->nstages = m->stage[0].n = 1;
+	m->stage[0].bag[0] = t;
+	model_print(m, "", &text);
+	model_free(m);
+	if (fd < 0 || write(fd, text.s, text.n) != (ssize_t)text.n || close(fd))
+		bail_out("cannot write %s", path);
+	m = model_load(path, &features_threads, &e);
+	ok(!m && e.status == EXIT_INPUT && strstr(e.msg, "no number"),
+	   "a model that answers with what is no number is refused: %s", e.msg);
+	model_free(m);
+	unlink(path);
+	buf_free(&text);
 }
 
 /* ---- a machine that a model did not learn from ---- */
@@ -808,13 +840,10 @@ static void test_schedules(const struct machine *m)
 
 int main(void)
 {
-	char dir[] = "/tmp/tl-model-XXXXXX";
-
-	if (!mkdtemp(dir))
-		bail_out("no folder under /tmp");
 	test_score();
 	test_boost();
 	test_failure();
+	test_overflow();
 	test_seen();
 	test_abroad();
 	test_lists();
@@ -825,6 +854,5 @@ int main(void)
 		test_features(&machines[i], problems, PROBLEMS);
 		test_schedules(&machines[i]);
 	}
-	remove(dir);
 	return done_testing();
 }

@@ -128,7 +128,7 @@ static void test_sums(const char *objective)
 	"\"split_indices\":[4,0,0,0],\"split_conditions\":[2.5,10,20,30],"                         \
 	"\"default_left\":[false,false,false,false]},"                                             \
 	"{\"left_children\":[-1],\"right_children\":[-1],\"split_indices\":[0],"                   \
-	"\"split_conditions\":[100],\"default_left\":[0]}]}},"                                     \
+	"\"split_conditions\":[100],\"default_left\":[0]}]},\"name\":\"gbtree\"},"                 \
 	"\"learner_model_param\":{\"base_score\":\"" base "\"},"                                   \
 	"\"objective\":{\"name\":\"" objective "\"}},\"version\":[1,7,4]}"
 
@@ -162,6 +162,8 @@ static void test_trained(void)
 		MODEL("5E-1", "reg:squarederror", "2", "-1"),
 		MODEL("5E-1", "rank:pairwise", "2", "1"),
 		MODEL("1", "binary:logistic", "2", "1"),
+		MODEL("5E-1x", "reg:squarederror", "2", "1"),
+		MODEL("[5E-1,2E-1]", "reg:squarederror", "2", "1"),
 		"{\"learner\":{}}",
 		"[]",
 		"",

@@ -67,6 +67,11 @@ ok $? '--policy: two workloads have the same three trials each, and then the run
 ok $? 'another run of it measures nothing'
 "$bin/tl-tune" --print -d "$tmp/s.db" --policy=trimmer,batch=8 "$tmp/w.wl" | grep -q '^while tl-prune .*--policy trimmer,batch=8 '
 ok $? 'the script has it, too'
+"$bin/tl-tune" --print -d "$tmp/s.db" --race 7ms "$tmp/w.wl" | grep -q 'tl-measure .*--race 0.007s ' && ! "$bin/tl-tune" --print -d "$tmp/s.db" "$tmp/w.wl" | grep -q -- --race
+ok $? 'and how long a race takes'
+"$bin/tl-tune" -d "$tmp/none.db" --race nonsense "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -e "$tmp/none.db" ]
+ok $? 'a race of no time is refused before anything is made'
 "$bin/tl-tune" --print -d "$tmp/s.db" --policy=evolution "$tmp/w.wl" >"$tmp/script"
 grep -q 'tl-gen .*-n 256 --search evolution' "$tmp/script" && grep -q 'tl-filter --by none' "$tmp/script" && grep -q 'tl-measure --no-preempt' "$tmp/script"
 ok $? 'a rival searches, filters and measures in its own way'

@@ -6,18 +6,20 @@
 #include <stdlib.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/hash.h"
+#include "lib/base/map.h"
 #include "lib/host/scratch.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/record.h"
 
-/* A race's calls take no more than this share of the time that a workload has. */
+/* The time that is asked of a race is this share of what a workload has, within these limits. */
 static const double OF_SHARE = 1.0 / 50, RACE_LEAST_S = 0.005, RACE_MOST_S = 0.03;
 
 struct few_shots {
 	struct scratch scratch;
 	struct buf path; /* of the records */
 	struct rec_out *records;
-	int64_t n;
+	struct map ids;
 };
 
 struct few_shots *few_shots_open(const char *program, struct err *e)
@@ -36,15 +38,16 @@ struct few_shots *few_shots_open(const char *program, struct err *e)
 	return NULL;
 }
 
-int few_shots_add(struct few_shots *f, const char *record, size_t n, struct err *e)
+int few_shots_add(struct few_shots *f, const char *workload_id, const char *record, size_t n,
+		  struct err *e)
 {
-	f->n++;
+	*map_put(&f->ids, workload_id, ID_HEX, NULL) = f;
 	return rec_put(f->records, record, n, e);
 }
 
 static double race_time(const struct few_shots *f, const struct few_shots_how *how)
 {
-	return fmax(fmin(how->seconds / (double)f->n * OF_SHARE, RACE_MOST_S), RACE_LEAST_S);
+	return fmax(fmin(how->seconds / (double)f->ids.n * OF_SHARE, RACE_MOST_S), RACE_LEAST_S);
 }
 
 static void fill(struct pipeline *p, const struct few_shots *f, const struct few_shots_how *how,
@@ -72,7 +75,7 @@ int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct 
 
 	if (rec_commit(f->records, e))
 		return -1;
-	if (!f->n)
+	if (!f->ids.n)
 		return EXIT_DONE;
 	snprintf(time, sizeof time, "%.9gs", how->seconds);
 	snprintf(race, sizeof race, "%.9gs", race_time(f, how));
@@ -91,5 +94,6 @@ void few_shots_close(struct few_shots *f)
 	rec_discard(f->records);
 	scratch_remove(&f->scratch, &ignored);
 	buf_free(&f->path);
+	map_free(&f->ids);
 	free(f);
 }

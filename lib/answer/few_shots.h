@@ -3,9 +3,10 @@
  *
  * The workloads without a measured answer go to tl-tune, with a limit of time and without finals.
  * Its policy measures the candidates with the largest expected gain first. So the time goes to the
- * workloads that matter most, and the database has exact answers for them afterwards. All of the
- * time is used, and races are short where there is little for each workload: many candidates that
- * are known to a few per cent are worth more than few that are known well.
+ * workloads that matter most, and the database has exact answers for them afterwards. It does
+ * not end because little gain is expected, and races are short where there is little time for each
+ * workload: many candidates that are known to a few per cent are worth more than few that are known
+ * well.
  */
 #ifndef TL_ANSWER_FEW_SHOTS_H
 #define TL_ANSWER_FEW_SHOTS_H
@@ -25,8 +26,9 @@ struct few_shots_how {
 
 /* NULL on failure. */
 struct few_shots *few_shots_open(const char *program, struct err *e);
-/* Adds the record of a workload that has no measured answer. */
-int few_shots_add(struct few_shots *f, const char *record, size_t n, struct err *e);
+/* Adds the record of a workload that has no measured answer. One that comes twice counts once. */
+int few_shots_add(struct few_shots *f, const char *workload_id, const char *record, size_t n,
+		  struct err *e);
 /* Tunes what was added, and nothing if nothing was added. Returns the exit status of tl-tune, which
  * has told what went wrong; -1 with e filled if it could not be started. */
 int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct err *e);

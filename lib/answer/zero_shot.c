@@ -68,13 +68,13 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 /* What is found so far: points that make a program. */
 struct found {
 	int n;
-	uint64_t point[TRIES];
-	double draft_s[TRIES], value[TRIES], deviation[TRIES];
-	float x[TRIES * FEATURES];
+	uint64_t point[WEIGHED];
+	double draft_s[WEIGHED], value[WEIGHED], deviation[WEIGHED];
+	float x[WEIGHED * FEATURES];
 };
 
-/* The first `wanted` of the search. In a small space the search goes on with points at random, of
- * which some make no program: it has TRIES in all. */
+/* Takes the first `wanted` of the search, WEIGHED at most. In a small space the search goes on with
+ * points at random, of which some make no program: it has TRIES in all. */
 static void take_first(const struct search_space *space, void *search, int wanted, struct found *f)
 {
 	for (int tries = 0, more = 1; f->n < wanted && more;) {
@@ -142,7 +142,7 @@ static void tell(double draft_s, double value, double deviation, struct zero_sho
 						      : 1;
 }
 
-/* The model's best of about a thousand values is likely to be one that it gets wrong. So this
+/* The model's best of hundreds of values is likely to be one that it gets wrong. So this
  * weighs the first WEIGHED by their deviations, and leaves out those that the draft puts far behind
  * the others, as tl-filter does. */
 static int best_of_search(const struct zero_shot *z, const struct search_space *space, void *search,

@@ -7,15 +7,15 @@
  * Schedules of other workloads are first fitted to this one. Algorithms that compute channels in
  * different ways are left out: where a network compares channels, an answer must not hinge on a
  * guess about speed. With a model, the answer is the first by model_cautious() among the best of
- * the search; where that lies beyond what the model has seen, model and draft count half each.
- * Without a model, the answer is the first schedule that fits; if none does, it is the candidate
- * that the analytic draft expects to be the fastest.
+ * the search; where that lies beyond what the model has seen, model and draft count half each, and
+ * the best by both is the answer. Without a model, the answer is the first schedule that fits; if
+ * none does, it is the candidate that the analytic draft expects to be the fastest.
  */
 #ifndef TL_ANSWER_ZERO_SHOT_H
 #define TL_ANSWER_ZERO_SHOT_H
 
 #include "lib/answer/match.h"
-#include "lib/model/dataset.h"
+#include "lib/features/candidate_features.h"
 #include "lib/model/model.h"
 
 /* Where an answer came from: the "match" of a record. */
@@ -35,10 +35,10 @@ struct zero_shot_answer {
 	double draft_s;		 /* the analytic draft's time */
 	double value, deviation; /* the model's; NAN without a model */
 	/* The probability, 0 to 1, that the model is off by less than 10% when it compares this
-	 * candidate with the next best one. NAN without a model, or if it has seen nothing like
-	 * the candidate: */
+	 * candidate with the next best one. NAN without a model, or if its own favourite lies
+	 * beyond what it has seen: */
 	double confidence;
-	const char *beyond; /* the feature that lies furthest out of its range; NULL: none does */
+	const char *beyond; /* the favourite's feature furthest out of its range; NULL: none is */
 };
 
 /* m: results of other envs or other workloads, best first, or NULL. Returns 1; 0 if no algorithm

@@ -48,8 +48,8 @@ struct walk_site {
 	double outside[WALK_DEPTH + 1]; /* passes of the loops outside of this depth */
 };
 
-/* What the last site followed from: the innermost loop's id (-1: none), lanes and slopes. And what
- * follows from them, but for what a site has. */
+/* The last site followed from these: the innermost loop's id (-1: none), lanes and slopes. The last
+ * two members follow from them, too, and are in no site. */
 struct walk_last {
 	int inner, lanes;
 	struct walk_form form;

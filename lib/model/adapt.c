@@ -159,12 +159,13 @@ static int add_stage(struct model *m, const struct dataset *d, const struct fit_
 	for (size_t i = 0; i < d->groups.n; i++)
 		use[i] = count_times(dataset_group(d, i), 0) > 0;
 	s->bag[0] = fit_train(d, use, p, e);
+	if (s->bag[0]) {
+		s->n = 1;
+		m->nstages++;
+		train_note_seen(d, use, m);
+	}
 	free(use);
-	if (!s->bag[0])
-		return -1;
-	s->n = 1;
-	m->nstages++;
-	return 0;
+	return s->bag[0] ? 0 : -1;
 }
 
 static int64_t count_all(const struct dataset *d, int bounds)

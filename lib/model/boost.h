@@ -26,7 +26,7 @@ struct boost_params {
 	uint64_t seed;
 };
 
-/* Rows of `columns` floats, NaN is missing. The arrays are the caller's. */
+/* The rows have `columns` floats each, of which NaN is missing. The arrays are the caller's. */
 struct boost_data {
 	const float *x;
 	size_t rows, columns;

@@ -165,7 +165,9 @@ static struct trees *read_trees(const struct model *m, const struct json_doc *d,
 	struct buf bytes = BUF_INIT;
 	struct trees *t = NULL;
 
-	if (!v || base64_decode(v->s, v->n, &bytes) < 0)
+	if (!v)
+		err_set(e, "the model %s was made by an earlier version; train it anew", m->path);
+	else if (base64_decode(v->s, v->n, &bytes) < 0)
 		bad_trees(m, e);
 	else if (!(t = trees_read(bytes.s, bytes.n, FEATURES, e)))
 		err_in(e, "%s", m->path);

@@ -249,6 +249,17 @@ void train_set_priors(const struct dataset *d, const struct model *older)
 		set_priors(dataset_group(d, i), older);
 }
 
+void train_note_seen(const struct dataset *d, const char *use, struct model *m)
+{
+	for (size_t i = 0; i < d->groups.n; i++) {
+		const struct data_group *g = dataset_group(d, i);
+
+		for (int64_t k = 0; use[i] && k < g->n; k++)
+			if (g->row[k].latency_s > 0)
+				seen_add(&m->seen, g->row[k].f);
+	}
+}
+
 /* An older model's stays where there is too little for a new one. */
 static int train_failure(const struct dataset *d, const char *use, uint64_t seed, struct model *m,
 			 struct buf *card, struct err *e)
@@ -264,17 +275,6 @@ static int train_failure(const struct dataset *d, const char *use, uint64_t seed
 		m->failure = t;
 	}
 	return 0;
-}
-
-static void note_seen(const struct dataset *d, const char *use, struct seen *s)
-{
-	for (size_t i = 0; i < d->groups.n; i++) {
-		const struct data_group *g = dataset_group(d, i);
-
-		for (int64_t k = 0; use[i] && k < g->n; k++)
-			if (g->row[k].latency_s > 0)
-				seen_add(s, g->row[k].f);
-	}
 }
 
 static void fill_card(struct card *c, const struct train_rules *r, const struct found *f,
@@ -340,7 +340,7 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 	if (rc == 0) {
 		m->nstages++;
 		m->scale = held_scale(&f.held);
-		note_seen(d, use, &m->seen);
+		train_note_seen(d, use, m);
 		m->scale_abroad = f.abroad.model.groups ? held_scale(&f.abroad) : 0;
 		fill_card(card, r, &f, &chosen);
 	}

@@ -33,5 +33,7 @@ int train_bag(const struct dataset *d, const char *use, const struct automl *a, 
 
 /* Sets the priors of all rows to the values of the older model. Trees then learn its errors. */
 void train_set_priors(const struct dataset *d, const struct model *older);
+/* Adds what is learned from the groups with use[i] != 0 to what the model has seen. */
+void train_note_seen(const struct dataset *d, const char *use, struct model *m);
 
 #endif

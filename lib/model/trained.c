@@ -1,7 +1,6 @@
 #include "lib/model/trained.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,13 +132,15 @@ static int read_base(const struct json_doc *d, float *base)
 {
 	const struct json *v = MEMBER(d, "learner", "learner_model_param", "base_score"),
 			  *objective = MEMBER(d, "learner", "objective", "name");
-	char text[40];
+	char text[40], *end;
 
 	if (!v || v->type != JSON_STR || v->n >= sizeof text)
 		return -1;
 	memcpy(text, v->s, v->n);
 	text[v->n] = 0;
-	*base = strtof(text + (text[0] == '['), NULL);
+	*base = strtof(text + (text[0] == '['), &end);
+	if (strcmp(end, text[0] == '[' ? "]" : "") != 0)
+		return -1;
 	if (json_is(objective, "binary:logistic"))
 		*base = -logf(1 / *base - 1);
 	else if (!json_is(objective, "reg:squarederror"))
@@ -153,7 +154,9 @@ struct trees *trained_read(const char *json, size_t n, size_t columns, struct er
 	struct trees *t = NULL;
 	float base;
 
-	if (json_parse(&d, json, n, e) == 0 && read_base(&d, &base) == 0) {
+	if (json_parse(&d, json, n, e) == 0 &&
+	    json_is(MEMBER(&d, "learner", "gradient_booster", "name"), "gbtree") &&
+	    read_base(&d, &base) == 0) {
 		t = trees_new(columns, base);
 		if (read_trees(&d, MEMBER(&d, "learner", "gradient_booster", "model", "trees"), t) <
 		    0) {

@@ -21,7 +21,7 @@ struct trees_node {
 	int missing; /* 1: rows that lack the feature go right */
 };
 
-/* Trees of rows of `columns` floats, which are added to base. */
+/* Rows will have `columns` floats. The trees that are added are summed up from base on. */
 struct trees *trees_new(size_t columns, float base);
 /* Adds a tree: n nodes, level by level, the children of the splits in their order. NULL; or what is
  * wrong with it, as the end of a sentence about the tree. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/model/model.h"
+
 enum {
 	RANDOM_FROM = 8, /* from this k on, one is drawn from the refused */
 	DRAWS = 256,	 /* of speeds, to find what another candidate may gain */
@@ -187,15 +189,37 @@ static int is_algo_taken(struct pick **order, int64_t n, const struct algo *algo
 	return 0;
 }
 
+static void take_pick(struct pick *p)
+{
+	p->taken = 1;
+	p->pool->taken++;
+}
+
+/* Marks the one that the model would choose if it had one choice. Returns how many places are left.
+ */
+static int64_t choose_surest(struct pick **order, int64_t n, int64_t places)
+{
+	struct pick *best = NULL;
+
+	for (int64_t i = 0; i < n; i++)
+		if (order[i]->deviation >= 0 && order[i]->value > -INFINITY &&
+		    (!best || model_cautious(order[i]->value, order[i]->deviation) >
+				      model_cautious(best->value, best->deviation)))
+			best = order[i];
+	if (!best || places < 1)
+		return places;
+	take_pick(best);
+	return places - 1;
+}
+
 /* Marks the first of each algorithm that the model does not put far behind. Returns how many places
  * are left. */
 static int64_t choose_of_each_algo(struct pick **order, int64_t n, int64_t places)
 {
 	for (int64_t i = 0; i < n && places > 0; i++)
 		if (order[i]->value > order[0]->value - HEDGE_FAR &&
-		    !is_algo_taken(order, i, order[i]->pool->algo)) {
-			order[i]->taken = 1;
-			order[i]->pool->taken++;
+		    !is_algo_taken(order, n, order[i]->pool->algo)) {
+			take_pick(order[i]);
 			places--;
 		}
 	return places;
@@ -297,7 +321,7 @@ void picks_close(struct picks *p)
 	own = places > 0 && !p->rules.given; /* the model's first choice */
 	hedge = p->rules.hedge < places - own ? p->rules.hedge : places - own;
 	if (p->rules.on_trial)
-		places = choose_of_each_algo(order, n, places);
+		places = choose_of_each_algo(order, n, choose_surest(order, n, places));
 	if (hedge > places)
 		hedge = places;
 	choose(&p->rules, order, n, places - hedge);

@@ -36,9 +36,10 @@ struct picks_rules {
 	double diverse; /* share of k with the same register tile, at most */
 	int64_t hedge;	/* places for the draft's best; one place stays the model's */
 	int given;	/* the hedge gets that one, too: the model's best is measured anyhow */
-	/* The model may be wrong altogether. Each algorithm that it does not put far behind then
-	 * gets a place, the hedge takes even candidates that it puts far behind, and the chosen
-	 * come in the draft's order, because the time of the first limits that of the others. */
+	/* The model may be wrong altogether. What it would choose if it had one choice then gets a
+	 * place (model_cautious()), so does each algorithm that it does not put far behind, the
+	 * hedge takes even candidates that it puts far behind, and the chosen come in the draft's
+	 * order, because the time of the first limits that of the others. */
 	int on_trial;
 	double audit;	  /* share of the refused that comes along */
 	int keep_refused; /* picks_close() lists all of them */

@@ -7,7 +7,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/answer/local.h"
 #include "lib/answer/match.h"
-#include "lib/model/dataset.h"
+#include "lib/features/candidate_features.h"
 #include "lib/model/model.h"
 #include "lib/store/store.h"
 

@@ -10,7 +10,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
 #include "lib/base/rng.h"
-#include "lib/model/dataset.h"
+#include "lib/features/candidate_features.h"
 #include "lib/model/model.h"
 
 /* The spaces of all algorithms that apply to a workload, laid end to end. */
