@@ -753,6 +753,36 @@ static void test_overflow(void)
 	buf_free(&text);
 }
 
+/* ---- a portfolio for each instruction set ---- */
+
+static int met(const char *isa)
+{
+	struct limits here = {.l1d = 32768, .l2 = 1 << 20};
+	struct model *m = model_new(&features_threads);
+	int n;
+
+	for (int i = 0; i < 5; i++) {
+		struct schedule *s = &m->portfolio[m->nportfolio++];
+
+		s->algo = algo_find("gemm", 4);
+		snprintf(s->isa, sizeof s->isa, i % 2 ? "avx2" : "avx512");
+	}
+	snprintf(here.isa, sizeof here.isa, "%s", isa);
+	model_meet(m, &here);
+	n = m->nportfolio;
+	for (int i = 0; i < n && n < 5; i++)
+		n = strcmp(m->portfolio[i].isa, isa) ? -1 : n;
+	model_free(m);
+	return n;
+}
+
+static void test_portfolio(void)
+{
+	ok(met("avx512") == 3 && met("avx2") == 2,
+	   "of a portfolio the schedules for the machine's instruction set stay");
+	ok(met("scalar") == 5, "or all, if there are none for it");
+}
+
 /* ---- a machine that a model did not learn from ---- */
 
 static void test_abroad(void)
@@ -845,6 +875,7 @@ int main(void)
 	test_failure();
 	test_overflow();
 	test_seen();
+	test_portfolio();
 	test_abroad();
 	test_lists();
 	test_warps();

@@ -68,7 +68,7 @@ card() { head -n 1 "$1" | sed "s/.*\"$2\":{\"top1\":\([0-9.]*\).*/\1/"; }
 perl -e 'exit !($ARGV[0] > $ARGV[1] && $ARGV[1] > $ARGV[2] && $ARGV[0] <= 1)' "$(card "$tmp/model" model)" \
 	"$(card "$tmp/model" draft)" "$(card "$tmp/model" random)"
 ok $? "held out, it is better than the draft, and that than chance: $(card "$tmp/model" model), $(card "$tmp/model" draft), $(card "$tmp/model" random)"
-[ "$(grep -c '"type":"trees"' "$tmp/model")" -eq 2 ] && [ "$(grep -c '"type":"schedule"' "$tmp/model")" -ge 1 ]
+[ "$(grep -c '"type":"trees"' "$tmp/model")" -eq 2 ] && [ "$(grep -c '"type":"schedule".*"isa":"avx2"' "$tmp/model")" -ge 1 ]
 ok $? 'there are the trees of the bag, and a portfolio'
 train --exclude="$workloads" "$tmp/results" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'no result to learn from' "$tmp/err" && [ ! -s "$tmp/out" ]

@@ -19,6 +19,7 @@ static void print_schedule(const struct schedule *s, struct buf *out)
 {
 	field_record(out, "schedule");
 	algo_put(s->algo, s->knob, out);
+	field_text(out, "isa", s->isa);
 	buf_str(out, "}\n");
 }
 
@@ -139,13 +140,14 @@ static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 static void read_schedule(struct model *m, const struct json_doc *d)
 {
 	const struct json *name = json_get(d, d->tok, "algo"),
-			  *knobs = json_get(d, d->tok, "knobs");
+			  *knobs = json_get(d, d->tok, "knobs"), *isa = json_get(d, d->tok, "isa");
 	struct schedule *s = &m->portfolio[m->nportfolio];
 	int known = 0;
 
 	s->algo = name ? algo_find(name->s, name->n) : NULL;
-	if (!s->algo)
+	if (!s->algo || !isa || isa->n >= sizeof s->isa)
 		return;
+	snprintf(s->isa, sizeof s->isa, "%.*s", (int)isa->n, isa->s);
 	for (int i = 0; i < s->algo->nknobs; i++) {
 		s->knob[i] = s->algo->knob[i].frozen;
 		known += !json_int(json_get(d, knobs, s->algo->knob[i].name), &s->knob[i]);
@@ -303,11 +305,23 @@ int model_has_seen(const struct model *m, const struct limits *here)
 	return 0;
 }
 
+static void meet_portfolio(struct model *m, const char *isa)
+{
+	int n = 0;
+
+	for (int i = 0; i < m->nportfolio; i++)
+		if (!strcmp(m->portfolio[i].isa, isa))
+			m->portfolio[n++] = m->portfolio[i];
+	if (n)
+		m->nportfolio = n;
+}
+
 void model_meet(struct model *m, const struct limits *here)
 {
 	const int abroad =
 		m->nmachines && m->features == &features_threads && !model_has_seen(m, here);
 
+	meet_portfolio(m, here->isa);
 	model_share(m, abroad ? MODEL_ABROAD : 0);
 	if (abroad && m->scale_abroad > 0)
 		m->scale = m->scale_abroad;

@@ -27,7 +27,7 @@
 #include "lib/model/trees.h"
 #include "lib/space/limits.h"
 
-enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32, MODEL_MACHINES = 32 };
+enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 64, MODEL_MACHINES = 32 };
 
 static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from */
 
@@ -42,6 +42,7 @@ struct model_machine {
 struct schedule {
 	const struct algo *algo;
 	int64_t knob[KNOB_MAX];
+	char isa[16]; /* of the machines that it was chosen for */
 };
 
 struct model {
@@ -75,10 +76,11 @@ struct model *model_new(const struct feature_list *l); /* without any trees */
 
 /* The draft's share in the value of all stages so far; later ones correct the whole. */
 void model_share(struct model *m, double draft_share);
-/* Sets the draft's share for the machine to predict for: 0 for one that it learned from, or if the
- * file does not say; MODEL_ABROAD for any other CPU, and there the scale of deviations, too. Where
- * each CPU of the recordings was left out, this ranked better than the model alone
- * (docs/EXPERIMENTS.md, "A CPU left out"). */
+/* Fits the model to the machine to predict for. Of the portfolio the schedules stay that were
+ * chosen for its instruction set, or all, if there are none. Sets the draft's share: 0 for one that
+ * it learned from, or if the file does not say; MODEL_ABROAD for any other CPU, and there the scale
+ * of deviations, too. Where each CPU of the recordings was left out, this ranked better than the
+ * model alone (docs/EXPERIMENTS.md, "A CPU left out"). */
 void model_meet(struct model *m, const struct limits *here);
 /* The same machine as far as model_meet() can tell? */
 int model_is_machine(const struct model_machine *k, const struct limits *m);

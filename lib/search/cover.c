@@ -1,6 +1,7 @@
 #include "lib/search/cover.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 enum {
 	OF_EACH = 2, /* schedules that a workload offers */
 	OFFERS_MAX = 400,
-	GROUPS_MAX = 400,
+	GROUPS_MAX = 1024,
 };
 
 /* What a portfolio of nothing loses, and a schedule where it does not apply: log2. */
@@ -105,7 +106,12 @@ static void losses(const struct data_group *g, const struct offers *o, const str
 	free(x);
 }
 
-/* The schedule by which the sum of the least losses falls most; -1: none helps. */
+static int is_for(const struct data_group *g, const char *isa)
+{
+	return !strcmp(g->env->limits.isa, isa);
+}
+
+/* Returns the schedule by which the sum of the least losses falls most; -1: none helps. */
 static int next_of(const struct offers *o, const double *loss, const double *least, int groups)
 {
 	double most = 0;
@@ -124,36 +130,59 @@ static int next_of(const struct offers *o, const double *loss, const double *lea
 	return best;
 }
 
-static void choose(const struct offers *o, const double *loss, int groups, struct model *m)
+static void choose(const struct offers *o, const double *loss, int groups, const char *isa,
+		   struct model *m)
 {
 	double least[GROUPS_MAX];
-	int k;
 
 	for (int g = 0; g < groups; g++)
 		least[g] = NOTHING;
-	for (m->nportfolio = 0; m->nportfolio < PORTFOLIO_SIZE; m->nportfolio++) {
-		k = next_of(o, loss, least, groups);
+	for (int n = 0; n < PORTFOLIO_SIZE && m->nportfolio < MODEL_PORTFOLIO; n++) {
+		const int k = next_of(o, loss, least, groups);
+		struct schedule *to = &m->portfolio[m->nportfolio];
+
 		if (k < 0)
 			return;
-		m->portfolio[m->nportfolio] = o->schedule[k];
+		*to = o->schedule[k];
+		snprintf(to->isa, sizeof to->isa, "%s", isa);
+		m->nportfolio++;
 		for (int g = 0; g < groups; g++)
 			least[g] = fmin(least[g], loss[(size_t)g * OFFERS_MAX + (size_t)k]);
 	}
 }
 
-void cover_choose(const struct dataset *d, const char *use, struct model *m)
+static void choose_for(const struct dataset *d, const char *use, const char *isa, struct model *m)
 {
 	struct offers *o = xcalloc(1, sizeof *o);
 	double *loss = xmalloc(sizeof *loss * GROUPS_MAX * OFFERS_MAX);
 	int groups = 0;
 
 	for (size_t i = 0; i < d->groups.n; i++)
-		if (use[i])
+		if (use[i] && is_for(dataset_group(d, i), isa))
 			add_offers(o, dataset_group(d, i));
 	for (size_t i = 0; i < d->groups.n && groups < GROUPS_MAX; i++)
-		if (use[i] && dataset_group(d, i)->best_s > 0)
+		if (use[i] && is_for(dataset_group(d, i), isa) && dataset_group(d, i)->best_s > 0)
 			losses(dataset_group(d, i), o, m, loss + (size_t)groups++ * OFFERS_MAX);
-	choose(o, loss, groups, m);
+	choose(o, loss, groups, isa, m);
 	free(loss);
 	free(o);
+}
+
+static int is_chosen_for(const struct model *m, const char *isa)
+{
+	for (int i = 0; i < m->nportfolio; i++)
+		if (!strcmp(m->portfolio[i].isa, isa))
+			return 1;
+	return 0;
+}
+
+void cover_choose(const struct dataset *d, const char *use, struct model *m)
+{
+	m->nportfolio = 0;
+	for (size_t i = 0; i < d->groups.n && m->nportfolio < MODEL_PORTFOLIO; i++) {
+		const struct data_group *g = dataset_group(d, i);
+
+		if (use[i] && g->best_s > 0 && !is_chosen_for(m, g->env->limits.isa))
+			choose_for(d, use, g->env->limits.isa, m);
+	}
 }

@@ -1,4 +1,5 @@
-/* Chooses a portfolio: the few schedules that together lose least over many workloads.
+/* Chooses a portfolio for each instruction set: the few schedules that together lose least over
+ * many workloads.
  *
  * The candidates are the fastest recorded schedules of each workload, fitted to all other
  * workloads. The time of a fitted schedule is the recorded one, if there is one, and else the
@@ -12,7 +13,7 @@
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
 
-enum { PORTFOLIO_SIZE = 16 };
+enum { PORTFOLIO_SIZE = 16 }; /* of each */
 
 /* Fills m->portfolio from the groups with use[i] != 0. */
 void cover_choose(const struct dataset *d, const char *use, struct model *m);
