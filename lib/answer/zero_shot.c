@@ -65,7 +65,7 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 			add_fit(f, &c, ORIGIN_PORTFOLIO);
 }
 
-/* What is found so far: points that make a program. */
+/* These points were found so far, and each makes a program. */
 struct found {
 	int n;
 	uint64_t point[WEIGHED];
@@ -86,7 +86,7 @@ static void take_first(const struct search_space *space, void *search, int wante
 	}
 }
 
-/* The best by the model among those that the draft does not put far behind the others. */
+/* Returns the best by the model among those that the draft does not put far behind the others. */
 static int best_of(const struct found *f)
 {
 	double least_s = INFINITY;

@@ -57,7 +57,7 @@ void *batches_slot(struct batches *b)
 	return t->items + t->n * b->size;
 }
 
-/* A thread: it works on the next batch, and on the next. */
+/* A thread works on the next batch, and on the next. */
 static void *work(void *arg)
 {
 	struct batches *b = arg;

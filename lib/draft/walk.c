@@ -243,8 +243,7 @@ static int innermost(const struct walk *w)
 	return w->depth ? w->path[w->depth - 1].id : -1;
 }
 
-/* Does the site before touch as much? Codes that are unrolled have many such, one after the other.
- */
+/* Does the site before touch as much? Code that is unrolled has many such, one after the other. */
 static int is_like_last(const struct walk *w, const struct walk_form *f, int lanes, int buffer)
 {
 	const struct walk_last *l = &w->last;

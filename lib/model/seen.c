@@ -19,8 +19,8 @@ void seen_add(struct seen *s, const float *x)
 	s->known = 1;
 }
 
-/* In ranges; at most 0 within. A feature that never varied, or was always missing, tells nothing.
- */
+/* Returns how many ranges it lies beyond its own, at most 0 if it lies within. A feature that never
+ * varied, or was always missing, tells nothing. */
 static double beyond(const struct seen *s, int i, double v)
 {
 	const double range = s->most[i] - s->least[i];

@@ -16,11 +16,11 @@ struct seen {
 };
 
 void seen_add(struct seen *s, const float *x);
-/* The feature of a row that lies furthest beyond what was seen, by more than a tenth of its range;
- * -1: none does. */
+/* Returns the feature of a row that lies furthest beyond what was seen, by more than a tenth of its
+ * range; -1: none does. */
 int seen_beyond(const struct seen *s, const float *x);
 
-/* A field "seen" of the model's record. */
+/* Write and read the field "seen" of the model's record. */
 void seen_print(const struct seen *s, struct buf *out);
 void seen_read(struct seen *s, const struct json_doc *d);
 

@@ -6,7 +6,7 @@
 
 #include "lib/io/json.h"
 
-/* A tree as XGBoost has it: by columns, a node's children anywhere. */
+/* XGBoost has a tree by columns, and a node's children stand anywhere. */
 enum { LEFT, RIGHT, FEATURE, DEFAULT_LEFT, VALUE, COLUMNS };
 
 static const char *const column_name[COLUMNS] = {
@@ -126,8 +126,8 @@ static const struct json *member(const struct json_doc *d, const char *const *pa
 
 #define MEMBER(d, ...) member(d, (const char *const[]){__VA_ARGS__, NULL})
 
-/* What the trees are added to: the inverse of the objective's transformation of "base_score", which
- * is a text: "5E-1", or "[5E-1]" in later versions. */
+/* Reads what the trees are added to. It is the inverse of the objective's transformation of
+ * "base_score", which is a text: "5E-1", or "[5E-1]" in later versions. */
 static int read_base(const struct json_doc *d, float *base)
 {
 	const struct json *v = MEMBER(d, "learner", "learner_model_param", "base_score"),

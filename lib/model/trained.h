@@ -1,4 +1,4 @@
-/* The trees that XGBoost has trained, from what it says of them. */
+/* Reads the trees that XGBoost has trained from what it says of them. */
 #ifndef TL_MODEL_TRAINED_H
 #define TL_MODEL_TRAINED_H
 

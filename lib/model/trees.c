@@ -43,7 +43,7 @@ void trees_free(struct trees *t)
 	free(t);
 }
 
-/* Room for so many nodes more. */
+/* Makes room for so many nodes more. */
 static void make_room(struct trees *t, int n)
 {
 	if (t->nnodes + n <= t->cap)
@@ -140,7 +140,7 @@ static struct trees_node node_at(const unsigned char *p)
 		       : (struct trees_node){float_at(p), split & ~MISSING, (split & MISSING) != 0};
 }
 
-/* Nodes of the tree that begins at p; 0: it breaks off. */
+/* Counts the nodes of the tree that begins at p; 0: it breaks off. */
 static int count_nodes(const unsigned char *p, size_t room)
 {
 	int told = 1;

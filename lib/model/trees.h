@@ -1,4 +1,4 @@
-/* Gradient-boosted trees that predict.
+/* These gradient-boosted trees predict.
  *
  * Trees are kept level by level, the children of a node side by side, so that a node need not say
  * where its children are, and none can be its own ancestor. The sums are XGBoost's, bit by bit: the
