@@ -8,7 +8,6 @@
 
 enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32, TRIES = 4 * WEIGHED };
 
-static const double HALF = 0.5;
 static const double OFF = 0.1; /* a prediction whose relative error is smaller counts as right */
 
 const char *origin_name(enum origin o)
@@ -102,20 +101,8 @@ static int best_of(const struct found *f)
 	return best;
 }
 
-/* The draft gets half of each value, where the model gives it less. */
-static void average(const struct model *m, struct found *f)
-{
-	const double own = HALF / (1 - m->draft_share);
-
-	for (int i = 0; i < f->n && own < 1; i++) {
-		const double draft = -(double)f->x[(size_t)i * FEATURES + FEATURE_draft];
-
-		if (!isnan(draft))
-			f->value[i] = own * f->value[i] + (1 - own) * draft;
-	}
-}
-
-/* Returns the best's number. */
+/* Values what was found. Where the model has seen nothing like its favourite, the draft has its
+ * say. Returns the best's number. */
 static int judge(const struct model *m, struct found *f, struct zero_shot_answer *out)
 {
 	int best, beyond;
@@ -125,13 +112,13 @@ static int judge(const struct model *m, struct found *f, struct zero_shot_answer
 	beyond = best < 0 ? -1 : seen_beyond(&m->seen, f->x + (size_t)best * FEATURES);
 	if (beyond >= 0) {
 		out->beyond = m->features->name[beyond];
-		average(m, f);
+		model_doubt(m, f->x, (size_t)f->n, f->value);
 		best = best_of(f);
 	}
 	return best;
 }
 
-/* Without a model value and deviation are NAN. */
+/* Fills in what the answer says of itself. Without a model value and deviation are NAN. */
 static void tell(double draft_s, double value, double deviation, struct zero_shot_answer *out)
 {
 	out->draft_s = draft_s;

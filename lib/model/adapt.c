@@ -8,7 +8,6 @@
 enum { OF_GROUP = 4, FOLDS = 4 };
 
 static const double USELESS = 0.5, BETTER = 0.01;
-static const double HALF = 0.5;	 /* the draft's share, before the model is given up */
 static const double APART = 1.1; /* times, said or known, that differ by less may be the same */
 
 /* Over groups, weighed by their times. */
@@ -208,8 +207,8 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	if (!(all.times >= ADAPT_TIMES))
 		return 0;
 	a->rank = correlation(&all);
-	if (is_useless(a->rank, &draft) && a->rank > 0 && m->draft_share < HALF) {
-		model_share(m, HALF);
+	if (is_useless(a->rank, &draft) && a->rank > 0 && m->draft_share < MODEL_DOUBTED) {
+		model_share(m, MODEL_DOUBTED);
 		rank_all(m, d, &all);
 		a->rank = correlation(&all);
 	}

@@ -330,13 +330,13 @@ void model_meet(struct model *m, const struct limits *here)
 /* ---- predicting ---- */
 
 /* The draft's value is that of the feature: its time over the roofline's. */
-static void add_draft(const struct model *m, const float *x, size_t rows, double *value)
+static void add_draft(const float *x, size_t rows, double share, double *value)
 {
-	for (size_t k = 0; k < rows && m->draft_share > 0; k++) {
+	for (size_t k = 0; k < rows && share > 0; k++) {
 		double draft = -(double)x[k * FEATURES + FEATURE_draft];
 
 		if (!isnan(draft))
-			value[k] = m->draft_share * draft + (1 - m->draft_share) * value[k];
+			value[k] = share * draft + (1 - share) * value[k];
 	}
 }
 
@@ -364,7 +364,7 @@ static void predict(const struct model *m, int most, const float *x, size_t rows
 		for (size_t k = 0; k < rows && !i && deviation; k++)
 			deviation[k] = m->scale * sqrt(fmax(squares[k] - value[k] * value[k], 0));
 		if (i + 1 == m->shared)
-			add_draft(m, x, rows, value);
+			add_draft(x, rows, m->draft_share, value);
 	}
 	if (m->failure) {
 		trees_predict(m->failure, x, rows, out);
@@ -384,6 +384,11 @@ void model_predict(const struct model *m, const float *x, size_t rows, double *v
 void model_predict_first(const struct model *m, const float *x, size_t rows, double *value)
 {
 	predict(m, 1, x, rows, value, NULL);
+}
+
+void model_doubt(const struct model *m, const float *x, size_t rows, double *value)
+{
+	add_draft(x, rows, 1 - MODEL_DOUBTED / (1 - m->draft_share), value);
 }
 
 /* Normally distributed errors of half the deviation lengthen the expected time by so much for each

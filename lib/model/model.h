@@ -29,7 +29,8 @@
 
 enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 64, MODEL_MACHINES = 32 };
 
-static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from */
+static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from, */
+static const double MODEL_DOUBTED = 0.5; /* and where there is reason to doubt the model */
 
 /* These numbers tell one kind of CPU from another in the records. The third-level cache does not:
  * virtual machines are told of different parts of it. */
@@ -94,8 +95,11 @@ void model_predict(const struct model *m, const float *x, size_t rows, double *v
  * enough to discard candidates. */
 void model_predict_first(const struct model *m, const float *x, size_t rows, double *value);
 
-/* A value as a choice counts it: of two candidates with the same value that one is better which the
- * model knows better. The best of many values is likely to be one that the model gets wrong. */
+/* Gives the draft half of the values that model_predict() has set, where it has less. */
+void model_doubt(const struct model *m, const float *x, size_t rows, double *value);
+/* Returns a value as a choice counts it: of two candidates with the same value that one is better
+ * which the model knows better. The best of many values is likely to be one that the model gets
+ * wrong. */
 double model_cautious(double value, double deviation);
 
 /* The file's text. card: the fields of the model's record behind "features" and "scale". The trees
