@@ -309,7 +309,7 @@ drafts() { "$bin/tl-filter" -k 1 --by=draft | grep -o '"draft_s":[^,}]*'; }
 	grep '"type":"workload"\|"type":"end"\|"match":"\(draft\|portfolio\)"' "$tmp/a" | sed 's/,"match":"[a-z]*"//' | drafts >"$tmp/b"
 "$bin/tl-gen" "$workloads" | drafts >"$tmp/c" && [ -s "$tmp/c" ] && paste "$tmp/b" "$tmp/c" | sed 's/"draft_s"://g' | awk '{ r = $1 / $2; sum += log(r); if (r > worst) worst = r } END { printf "%.3f, %.3f at worst", exp(sum / NR), worst; exit !(NR > 0 && sum / NR < 0.01 && worst < 1.1) }' >"$tmp/ratio"
 ok $? "the draft's choice is among the first: $(cat "$tmp/ratio") of the best of 4096"
-# The mean over the workloads of what the model says of its favourite; those that are marked as known to be good are judged like the others here.
+# value() prints what the model says of its favourites, as the mean over the workloads. Candidates that are marked as known to be good are judged like the others here.
 value() { sed 's/,"match":"[a-z]*"//' | "$bin/tl-filter" -m "$tmp/model" -k 1 | sed -n 's/.*"model":\([-0-9.e]*\).*/\1/p' | awk '{ sum += $1 } END { printf "%.4f", sum / NR }'; }
 best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$workloads" | value)
 best_of_many=$("$bin/tl-gen" -n 3000 "$workloads" | value)
@@ -334,7 +334,7 @@ sed 's/"prob":"[^"]*"/"prob":"mb16_ic2048ih112_oc2048oh112_kh3ph1"/; q' "$worklo
 predict "$tmp/huge" >"$tmp/b"
 [ $? -eq 4 ] && "$bin/tl-check" -q "$tmp/b" && grep -q '"confidence":null,"confidence_why":"the model'"'"'s favourite is beyond all that it has seen: [a-z0-9_]*"' "$tmp/b"
 ok $? 'where it has seen nothing like it, it does not know how sure it is'
-# The same model, if it had seen nothing but features from -100 to -99: the draft then counts half.
+# This is the same model, but it says that it has seen only features from -100 to -99. The draft then counts half.
 perl -pe 'if (/"done"/) { $_ = "" } else { s/"(least|most)":\[([^]]*)\]/my $end = $1 eq "least" ? -100 : -99; qq("$1":[) . join(",", map { $end } split(",", $2)) . "]"/ge }' "$tmp/model" | rehash >"$tmp/narrow"
 TL_DB=$tmp/no.db "$bin/tl-query" --predict -m "$tmp/narrow" "$workloads" >"$tmp/b"
 [ "$(grep -c '"confidence":null' "$tmp/b")" -eq 6 ] && ids "$tmp/a" >"$tmp/ids.a" && ids "$tmp/b" >"$tmp/ids.b" && [ "$(wc -l <"$tmp/ids.b")" -eq 6 ] && ! cmp -s "$tmp/ids.a" "$tmp/ids.b"
@@ -348,7 +348,7 @@ unsure() {
 awk -v little="$(unsure 0.01)" -v much="$(unsure 1000)" 'BEGIN { exit !(much < little) }'
 ok $? 'it is the surer one of candidates that are about as good'
 # What the model would choose if it had one choice is among the first that are measured, whatever the deviations are.
-surest() { # of each workload, by the model with a scale of $1
+surest() { # prints the surest candidate of each workload, by the model with a scale of $1
 	sed "1s/\"scale\":[0-9.e-]*/\"scale\":$1/; /\"done\"/d" "$tmp/model" | rehash >"$tmp/scaled"
 	"$bin/tl-filter" -m "$tmp/scaled" -k 1000 --diverse=1 "$tmp/all" | perl -ne '
 		sub show { print "$id\n" if defined $id; undef $id }

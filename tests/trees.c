@@ -78,7 +78,7 @@ struct heard {
 	float label[ROWS], sum[ROWS]; /* before the last round */
 };
 
-/* Least squares, which remembers what XGBoost tells of the sums. */
+/* Tells XGBoost to minimise squares, and remembers the sums that XGBoost tells. */
 static void listen(void *arg, const float *sum, float *grad, float *hess, size_t rows)
 {
 	struct heard *h = arg;
@@ -121,7 +121,8 @@ static void test_sums(const char *objective)
 
 /* ---- what XGBoost wrote ---- */
 
-/* Two trees. In the first the right child of the root comes first, and node 3 is none of it. */
+/* The model has two trees. In the first the right child of the root comes first, and node 3 belongs
+ * to neither child. */
 #define MODEL(base, objective, left, right)                                                        \
 	"{\"learner\":{\"gradient_booster\":{\"model\":{\"trees\":["                               \
 	"{\"left_children\":[" left ",-1,-1,-1],\"right_children\":[" right ",-1,-1,-1],"          \
@@ -139,7 +140,8 @@ static struct trees *read_model(const char *text)
 	return trained_read(text, strlen(text), COLUMNS, &e);
 }
 
-/* Of a row whose last feature is 2, one where it is 2.5, and one that lacks it. */
+/* Predicts three rows: the last feature of the first is 2, that of the second is 2.5, and the third
+ * row lacks it. Returns whether the sums are the base and 120, 110 and 110. */
 static int sums_are(const char *text, double base)
 {
 	const float rows[3 * COLUMNS] = {[4] = 2, [9] = 2.5F, [14] = NAN};

@@ -1,4 +1,4 @@
-/* What the draft and the features say of a candidate on a machine. */
+/* Computes the time that the draft expects of a candidate on a machine, and its features there. */
 #ifndef TL_FEATURES_CANDIDATE_FEATURES_H
 #define TL_FEATURES_CANDIDATE_FEATURES_H
 
@@ -13,8 +13,8 @@ struct data_env {
 	int known; /* a record described the env; until then the limits are this machine's */
 };
 
-/* Features of a candidate (f NULL: the draft alone); -1 with the reason if no program can be made
- * of it on such a machine. */
+/* Sets the draft's seconds and the features (f NULL: the draft alone). Returns 0; -1 with the
+ * reason if no program can be made of the candidate on such a machine. */
 int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
 		       double *draft_s, float f[FEATURES], struct err *why);
 

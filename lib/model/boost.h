@@ -1,4 +1,4 @@
-/* Training gradient-boosted trees: XGBoost behind one function. Only this module includes its
+/* Trains gradient-boosted trees: XGBoost stands behind one function. Only this module includes its
  * header.
  *
  * Parameters are checked here, because XGBoost ignores unknown ones silently. Training takes one

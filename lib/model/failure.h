@@ -17,8 +17,8 @@
 int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct trees **out,
 		  struct buf *card, struct err *e);
 
-/* How much the logarithm (base 2) of a candidate's expected speed falls, if the logarithm (base e)
- * of its odds to fail is this. A candidate that fails has speed 0. At most 10. */
+/* Returns how much the logarithm (base 2) of a candidate's expected speed falls, 10 at most, if the
+ * logarithm (base e) of its odds to fail is this. A candidate that fails has speed 0. */
 double failure_penalty(double log_odds);
 
 #endif

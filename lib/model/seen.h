@@ -1,4 +1,4 @@
-/* What a model has seen: the range of each feature in the rows that it learned from.
+/* Keeps what a model has seen, which is the range of each feature in the rows that it learned from.
  *
  * Trees say of a row beyond that range what they say at its end, however far beyond it lies. So a
  * prediction there is a guess, and its deviation does not show that.

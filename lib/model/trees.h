@@ -31,7 +31,7 @@ const char *trees_add(struct trees *t, const struct trees_node *node, int n);
 void trees_save(const struct trees *t, struct buf *out);
 /* Reads such bytes, which need not be believed. NULL with e filled: they are no such trees. */
 struct trees *trees_read(const void *bytes, size_t n, size_t columns, struct err *e);
-/* The trees' sum for each row. NAN is missing. */
+/* Sets out to the trees' sum for each row. NAN is missing. */
 void trees_predict(const struct trees *t, const float *x, size_t rows, float *out);
 void trees_free(struct trees *t);
 

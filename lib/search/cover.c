@@ -54,7 +54,8 @@ static void add_offers(struct offers *o, const struct data_group *g)
 	}
 }
 
-/* What each schedule loses on one workload: log2 of its time over the least known or predicted. */
+/* Computes what each schedule loses on one workload: log2 of its time over the least known or
+ * predicted. */
 static void losses(const struct data_group *g, const struct offers *o, const struct model *m,
 		   double *loss)
 {

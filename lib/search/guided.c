@@ -16,8 +16,8 @@
 #include "lib/search/scored.h"
 #include "lib/search/split.h"
 
-/* How many points are looked at. Twice as many, at random and as children, were predicted to be
- * faster by 0.26% (the means of 225 workloads); these numbers cost 0.08% of what 600, 160 and 48
+/* The search looks at so many points. Twice as many, at random and as children, were predicted to
+ * be faster by 0.26% (the means of 225 workloads); these numbers cost 0.08% of what 600, 160 and 48
  * parents found, and a third less time. */
 enum {
 	DRAWN = 300,	/* at random, looked at by the draft */
