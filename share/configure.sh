@@ -29,9 +29,10 @@ else
 fi
 
 hdf5=$(pkg-config --cflags hdf5 2>/dev/null) || hdf5=
+pq=$(pkg-config --cflags libpq 2>/dev/null) || pq=
 missing=
-for header in archive.h csv.h dnnl.h expat.h hdf5.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
-	echo "#include <$header>" | $cc $include $hdf5 -E -o /dev/null - 2>/dev/null || missing="$missing $header"
+for header in archive.h csv.h dnnl.h expat.h hdf5.h jsmn.h libpq-fe.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
+	echo "#include <$header>" | $cc $include $hdf5 $pq -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {
 	echo "configure: missing:$missing; \`make deps\` installs what is missing" >&2
@@ -55,6 +56,7 @@ INCLUDE_onednn := $include
 LIBS_onednn := $libs_onednn -ldl
 INCLUDE_hdf5 := $hdf5
 LIBS_hdf5 := $(libs hdf5 -lhdf5)
+INCLUDE_pq := $pq
 FUZZ_CC := $fuzz_cc
 LINK_FAST := $fast
 EOF

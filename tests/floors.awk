@@ -36,6 +36,7 @@ BEGIN {
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
 	place["hdf5.h"] = "libexec/keras-hdf5.c"
+	place["libpq-fe.h"] = "lib/store/postgresql.c"
 	place["sqlite3.h"] = "lib/store/"
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
 	place["expat.h"] = "lib/extract/openvino/ir.c"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "lib/record/status.h"
-#include "lib/store/tally.h"
 #include "tests/tap.h"
 
 static enum status status_in(const char *text, enum status get(const struct json_doc *d))
@@ -47,25 +46,9 @@ static void test_answers(void)
 	ok(!status_in("{\"baseline\":null}", status_answered), "an answer may have none");
 }
 
-/* Databases count by the place of a name in this text. */
-static void test_order(void)
-{
-	const char *sql = RECOUNT(""), *at = strstr(sql, "'ok ");
-	int good = at != NULL;
-
-	for (enum status s = STATUS_OK; good && s < STATUS_RECORDED; s++) {
-		const size_t n = strlen(status_name(s));
-
-		good = !strncmp(++at, status_name(s), n);
-		at += n;
-	}
-	ok(good && *at == '\'', "the order in SQL is that of the statuses");
-}
-
 int main(void)
 {
 	test_names();
 	test_answers();
-	test_order();
 	return done_testing();
 }

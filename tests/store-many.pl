@@ -174,14 +174,14 @@ sub recount {
 			open my $to, '>', "$dump.one" or die "$dump.one: $!\n";
 			print $to "$workload\n";
 			close $to;
-			my @got = `$bin/tl-query -d $db --env $env --top 10 $dump.one`;
+			my @got = `$bin/tl-query -d '$db' --env $env --top 10 $dump.one`;
 			chomp @got;
 			s/,"match":"exact"\}$/}/ for @got;
 			if (@want && "@got" eq "@want") { $same++ } else { $differ++ }
 		}
 	}
 	ok($same && !$differ, "the ten best are those of brute force, $same times");
-	my $stats = `$bin/tl-query -d $db --stats`;
+	my $stats = `$bin/tl-query -d '$db' --stats`;
 	my $counts = join ',', map { "\"$_\":$status{$_}" } sort keys %status;
 	ok(index($stats, "\"status\":{$counts}") >= 0 && $stats =~ /"results":@{[scalar @results]},/, 'so are the results counted');
 	ok($stats =~ /"candidates":@{[scalar keys %candidates]},/, 'and the candidates');

@@ -10,16 +10,6 @@ here=$(dirname "$0")
 unset TL_DB
 records=${TL_TEST_RECORDS:-1500}
 
-pass_on() { # TAP lines without numbers
-	while read -r line; do
-		case $line in
-		'ok - '*) ok 0 "${line#ok - }" ;;
-		'not ok - '*) ok 1 "${line#not ok - }" ;;
-		*) echo "$line" ;;
-		esac
-	done <"$1"
-}
-
 # Writers 1 and 2, 3 and 4, ... have results of the same keys, of which those of the later day are to be kept.
 for w in 1 2 3 4 5 6 7 8; do
 	awk -v n=$((records / 3)) -v run="run$(((w + 1) / 2))" -v env="e$(((w + 1) / 2 % 2 + 1))000000000000000000000000000000" -v seed=$w -v day=$((10 + w * 7 % 8)) \

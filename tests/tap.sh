@@ -12,6 +12,16 @@ ok() { # status name; returns the status
 	return "$1"
 }
 
+pass_on() { # file of TAP lines without numbers
+	while read -r line; do
+		case $line in
+		'ok - '*) ok 0 "${line#ok - }" ;;
+		'not ok - '*) ok 1 "${line#not ok - }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$1"
+}
+
 skip() { # name
 	n=$((n + 1))
 	echo "ok $n # SKIP $1"

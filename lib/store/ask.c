@@ -32,16 +32,12 @@ int store_better(const struct store_result *a, const struct store_result *b)
 #define RESULT_COLUMNS                                                                             \
 	" candidate, runs.id, status, at, final, latency_s, baseline_s, core_s, since, ratio"
 
-static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
-			   struct store_result *r, struct err *e)
+static int result_from_row(struct stmt *q, struct arena *a, struct store_result *r, struct err *e)
 {
-	if (sqlite3_column_bytes(q, 0) != ID_HEX / 2)
-		return db_damaged(s, "an id has the wrong length", e);
-	row_hex(sqlite3_column_blob(q, 0), &r->candidate_id);
-	if (!(r->run = db_given_copy(s, q, 1, a, e)) || !(r->status = db_status(s, q, 2, e)) ||
-	    !(r->at = db_given_copy(s, q, 3, a, e)))
+	if (db_id(q, 0, &r->candidate_id, e) || !(r->run = db_given_copy(q, 1, a, e)) ||
+	    !(r->status = db_status(q, 2, e)) || !(r->at = db_given_copy(q, 3, a, e)))
 		return -1;
-	r->final = sqlite3_column_int(q, 4);
+	r->final = (int)db_int(q, 4);
 	r->latency_s = db_num(q, 5);
 	r->baseline_s = db_num(q, 6);
 	r->core_s = db_num(q, 7);
@@ -53,15 +49,15 @@ static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 }
 
 /* Binds the row numbers of a workload and an env to parameters 1 and 2. 0: one is unknown. */
-static int bind_where(struct store *s, sqlite3_stmt *q, const char *workload_id, const char *env_id,
+static int bind_where(struct store *s, struct stmt *q, const char *workload_id, const char *env_id,
 		      struct err *e)
 {
 	int64_t workload, env;
 
 	if (db_workload(s, workload_id, &workload, e) || db_env(s, env_id, &env, e))
 		return -1;
-	sqlite3_bind_int64(q, 1, workload);
-	sqlite3_bind_int64(q, 2, env);
+	db_bind_int(q, 1, workload);
+	db_bind_int(q, 2, env);
 	return workload && env;
 }
 
@@ -82,21 +78,22 @@ static struct store_result *grow(struct arena *a, struct store_result *r, int64_
 static int with_record(struct store *s, int64_t num, struct arena *a, struct store_result *r,
 		       struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
+	struct stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
+	const char *text;
 	int rc;
 
 	if (!q)
 		return -1;
-	sqlite3_bind_int64(q, 1, num);
-	rc = db_step(s, q, e);
+	db_bind_int(q, 1, num);
+	rc = db_step(q, e);
 	if (rc < 0)
 		return -1;
 	if (!rc)
 		return db_damaged(s, "a result has no record", e);
-	if (!(r->record = db_given_copy(s, q, 0, a, e)))
+	if (!(text = db_given(q, 0, &r->record_n, e)))
 		return -1;
-	r->record_n = (size_t)sqlite3_column_bytes(q, 0);
-	sqlite3_reset(q);
+	r->record = arena_strndup(a, text, r->record_n);
+	db_reset(q);
 	return 0;
 }
 
@@ -125,7 +122,7 @@ int store_record(struct store *s, const char *workload_id, const char *env_id, s
 		 struct store_result *r, struct err *e)
 {
 	unsigned char candidate[ID_HEX / 2];
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int64_t num;
 	int rc;
 
@@ -139,15 +136,15 @@ int store_record(struct store *s, const char *workload_id, const char *env_id, s
 	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
 		return -1;
 	row_unhex(r->candidate_id.s, candidate);
-	sqlite3_bind_blob(q, 3, candidate, sizeof candidate, SQLITE_STATIC);
+	db_bind_bytes(q, 3, candidate, sizeof candidate);
 	db_bind_text(q, 4, r->run);
-	sqlite3_bind_int(q, 5, r->final);
-	if ((rc = db_step(s, q, e)) < 0)
+	db_bind_int(q, 5, r->final);
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
 	if (!rc)
 		return err_set(e, "the database %s no longer has a result that it had", s->path);
-	num = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
+	num = db_int(q, 0);
+	db_reset(q);
 	if (with_record(s, num, a, r, e) < 0)
 		return -1;
 	if (is_believed(s, workload_id, env_id, r))
@@ -166,7 +163,7 @@ struct winners {
 static int find_winners(struct store *s, const char *workload_id, const char *env_id,
 			struct arena *a, struct winners *w, struct err *e)
 {
-	sqlite3_stmt *q =
+	struct stmt *q =
 		db_sql(s,
 		       "SELECT" RESULT_COLUMNS " FROM results JOIN runs ON runs.num = run"
 		       " WHERE workload = ? AND results.env = ? AND since IS NOT NULL AND" BELIEVED
@@ -177,10 +174,10 @@ static int find_winners(struct store *s, const char *workload_id, const char *en
 	*w = (struct winners){NULL, 0, 0};
 	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) <= 0)
 		return q ? rc : -1;
-	while ((rc = db_step(s, q, e)) > 0) {
+	while ((rc = db_step(q, e)) > 0) {
 		w->r = grow(a, w->r, w->n, &w->cap);
-		if (result_from_row(s, q, a, &w->r[w->n], e) < 0) {
-			sqlite3_reset(q);
+		if (result_from_row(q, a, &w->r[w->n], e) < 0) {
+			db_reset(q);
 			return -1;
 		}
 		w->n++;
@@ -219,12 +216,13 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 	int64_t cap = 0;
 	struct map known = MAP_INIT;
 	int rc, isnew;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT" RESULT_COLUMNS ", results.num FROM results"
-				 " JOIN runs ON runs.num = run"
-				 " WHERE workload = ? AND results.env = ? AND" BELIEVED
-				 " ORDER BY since DESC, final DESC, latency_s, candidate, runs.id",
-				 e);
+	struct stmt *q =
+		db_sql(s,
+		       "SELECT" RESULT_COLUMNS ", results.num FROM results"
+		       " JOIN runs ON runs.num = run"
+		       " WHERE workload = ? AND results.env = ? AND" BELIEVED
+		       " ORDER BY since DESC NULLS LAST, final DESC, latency_s, candidate, runs.id",
+		       e);
 
 	*out = NULL;
 	*nout = 0;
@@ -239,19 +237,18 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 		*out = grow(a, *out, *nout, &cap);
 		(*out)[(*nout)++] = r;
 	}
-	while (*nout < n && (rc = db_step(s, q, e)) > 0 &&
-	       !(rc = result_from_row(s, q, a, &r, e))) {
+	while (*nout < n && (rc = db_step(q, e)) > 0 && !(rc = result_from_row(q, a, &r, e))) {
 		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);
 		if (!isnew)
 			continue;
-		if ((rc = with_record(s, sqlite3_column_int64(q, 10), a, &r, e)))
+		if ((rc = with_record(s, db_int(q, 10), a, &r, e)))
 			break;
 		if (!is_believed(s, workload_id, env_id, &r))
 			continue;
 		*out = grow(a, *out, *nout, &cap);
 		(*out)[(*nout)++] = r;
 	}
-	sqlite3_reset(q);
+	db_reset(q);
 	map_free(&known);
 	return rc < 0 ? -1 : *nout > 0;
 }
@@ -261,11 +258,11 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 {
 	int64_t cap = 0;
 	int rc;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT" RESULT_COLUMNS " FROM results JOIN runs ON runs.num = run"
-				 " WHERE workload = ? AND results.env = ?"
-				 " ORDER BY at, runs.id, candidate, final",
-				 e);
+	struct stmt *q = db_sql(s,
+				"SELECT" RESULT_COLUMNS " FROM results JOIN runs ON runs.num = run"
+				" WHERE workload = ? AND results.env = ?"
+				" ORDER BY at, runs.id, candidate, final",
+				e);
 
 	*out = NULL;
 	*nout = 0;
@@ -273,10 +270,10 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 		return -1;
 	if (!rc)
 		return 0;
-	while ((rc = db_step(s, q, e)) > 0) {
+	while ((rc = db_step(q, e)) > 0) {
 		*out = grow(a, *out, *nout, &cap);
-		if (result_from_row(s, q, a, &(*out)[*nout], e)) {
-			sqlite3_reset(q);
+		if (result_from_row(q, a, &(*out)[*nout], e)) {
+			db_reset(q);
 			return -1;
 		}
 		++*nout;
@@ -287,13 +284,13 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 /* Workloads */
 
 /* 1; 0: the row holds no workload of this version, and is passed over. */
-static int workload_from_row(struct store *s, sqlite3_stmt *q, struct json_doc *d,
+static int workload_from_row(struct store *s, struct stmt *q, struct json_doc *d,
 			     struct workload *w, struct err *e)
 {
-	const char *text = db_given(s, q, 0, NULL, e), *id;
+	const char *text = db_given(q, 0, NULL, e), *id;
 	struct err why = ERR_INIT;
 
-	if (!text || !(id = db_given(s, q, 1, NULL, e)))
+	if (!text || !(id = db_given(q, 1, NULL, e)))
 		return -1;
 	buf_clear(&s->text);
 	buf_fmt(&s->text, "{%s}", text);
@@ -312,7 +309,7 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 {
 	struct json_doc d = JSON_DOC_INIT;
 	int64_t env = 0, cap = 0;
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc;
 
 	*out = NULL;
@@ -334,8 +331,8 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 		return -1;
 	db_bind_text(q, 1, op);
 	if (env_id)
-		sqlite3_bind_int64(q, 2, env);
-	while ((rc = db_step(s, q, e)) > 0) {
+		db_bind_int(q, 2, env);
+	while ((rc = db_step(q, e)) > 0) {
 		if (*nout == cap) {
 			struct workload *more;
 
@@ -355,51 +352,51 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 
 int store_sources(struct store *s, const char *workload_id, int64_t *n, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT count(*) FROM sources JOIN workloads ON num = workload"
-				 " WHERE id = ?",
-				 e);
+	struct stmt *q = db_sql(s,
+				"SELECT count(*) FROM sources JOIN workloads ON num = workload"
+				" WHERE id = ?",
+				e);
 	int rc;
 
 	*n = 0;
 	if (!q)
 		return -1;
 	db_bind_text(q, 1, workload_id);
-	if ((rc = db_step(s, q, e)) < 0)
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
-	*n = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
+	*n = db_int(q, 0);
+	db_reset(q);
 	return *n > 0;
 }
 
 /* Counts */
 
-static int64_t count_or_unknown(sqlite3_stmt *q, int i)
+static int64_t count_or_unknown(struct stmt *q, int i)
 {
-	return sqlite3_column_type(q, i) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, i);
+	return db_is_null(q, i) ? -1 : db_int(q, i);
 }
 
 static int tally_results(struct store *s, const char *workload_id, const char *env_id,
 			 struct store_tally *t, struct err *e)
 {
 	int rc;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT sum(results), sum(candidates) FILTER(WHERE status = 'ok'),"
-				 " sum(candidates) FILTER(WHERE status = 'preempted'), sum(core_us)"
-				 " FROM tallies WHERE workload = ? AND env = ?",
-				 e);
+	struct stmt *q = db_sql(s,
+				"SELECT sum(results), sum(candidates) FILTER(WHERE status = 'ok'),"
+				" sum(candidates) FILTER(WHERE status = 'preempted'), sum(core_us)"
+				" FROM tallies WHERE workload = ? AND env = ?",
+				e);
 
 	if (tally_flush(s, e) || !q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
 		return -1;
 	if (!rc)
 		return 0;
-	if (db_step(s, q, e) < 0)
+	if (db_step(q, e) < 0)
 		return -1;
-	t->results = sqlite3_column_int64(q, 0);
-	t->ok = sqlite3_column_int64(q, 1);
-	t->stopped = sqlite3_column_int64(q, 2);
-	t->core_s = (double)sqlite3_column_int64(q, 3) / 1e6;
-	sqlite3_reset(q);
+	t->results = db_int(q, 0);
+	t->ok = db_int(q, 1);
+	t->stopped = db_int(q, 2);
+	t->core_s = (double)db_int(q, 3) / 1e6;
+	db_reset(q);
 	return 0;
 }
 
@@ -410,35 +407,35 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 	int64_t *const count[] = {&t->drawn,	 &t->kept,   &t->refused, &t->measured,
 				  &t->preempted, &t->failed, &t->built};
 	int rc;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT sum(drawn), sum(kept), sum(refused), sum(measured),"
-				 " sum(preempted), sum(failed), sum(built) FROM ends"
-				 " JOIN runs ON runs.num = run"
-				 " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)",
-				 e);
+	struct stmt *q = db_sql(s,
+				"SELECT sum(drawn), sum(kept), sum(refused), sum(measured),"
+				" sum(preempted), sum(failed), sum(built) FROM ends"
+				" JOIN runs ON runs.num = run"
+				" WHERE workload = ?1 AND (env = ?2 OR env IS NULL)",
+				e);
 
 	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
 		return -1;
-	if ((rc = db_step(s, q, e)) < 0)
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
 	for (int i = 0; i < 7; i++)
 		*count[i] = count_or_unknown(q, i);
-	sqlite3_reset(q);
+	db_reset(q);
 	q = db_sql(s,
-		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0"
-		   " AND NOT instr(record, '\"known\":') FROM ends"
+		   "SELECT measured + coalesce(preempted, 0) + coalesce(failed, 0) + "
+		   " instr(record, '\"known\":') FROM ends"
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
-		   " AND NOT instr(record, '\"why\":\"stopped\"')"
-		   " AND NOT instr(record, '\"why\":\"out of time\"')"
+		   " AND instr(record, '\"why\":\"stopped\"') = 0"
+		   " AND instr(record, '\"why\":\"out of time\"') = 0"
 		   " ORDER BY ends.num DESC LIMIT 1",
 		   e);
 	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)
 		return -1;
-	if ((rc = db_step(s, q, e)) < 0)
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
-	t->exhausted = rc && sqlite3_column_int(q, 0);
-	sqlite3_reset(q);
+	t->exhausted = rc && !db_is_null(q, 0) && !db_int(q, 0);
+	db_reset(q);
 	return 0;
 }
 
@@ -453,12 +450,12 @@ int store_tally(struct store *s, const char *workload_id, const char *env_id, st
 
 static int one_number(struct store *s, const char *sql, int64_t *n, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s, sql, e);
+	struct stmt *q = db_sql(s, sql, e);
 
-	if (!q || db_step(s, q, e) < 0)
+	if (!q || db_step(q, e) < 0)
 		return -1;
-	*n = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
+	*n = db_int(q, 0);
+	db_reset(q);
 	return 0;
 }
 
@@ -471,7 +468,7 @@ const struct door_refused *store_refused(const struct store *s)
 
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc;
 
 	*st = (struct store_stats){0};
@@ -487,16 +484,16 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 		   e);
 	if (!q)
 		return -1;
-	while ((rc = db_step(s, q, e)) > 0) {
+	while ((rc = db_step(q, e)) > 0) {
 		int i = st->nstatus;
 
-		st->results += sqlite3_column_int64(q, 1);
-		st->core_s += (double)sqlite3_column_int64(q, 2) / 1e6;
+		st->results += db_int(q, 1);
+		st->core_s += (double)db_int(q, 2) / 1e6;
 		if (i == sizeof st->status / sizeof *st->status)
 			continue;
-		if (!(st->status[i].name = db_given_copy(s, q, 0, a, e)))
+		if (!(st->status[i].name = db_given_copy(q, 0, a, e)))
 			return -1;
-		st->status[i].n = sqlite3_column_int64(q, 1);
+		st->status[i].n = db_int(q, 1);
 		st->nstatus++;
 	}
 	return rc;

@@ -59,11 +59,11 @@ struct chosen {
 };
 
 /* What is bound to it lives as long as c. */
-static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which, struct chosen *c,
-				 struct err *e)
+static struct stmt *select_runs(struct store *s, const struct cost_which *which, struct chosen *c,
+				struct err *e)
 {
 #define RUNS "SELECT run, record, part_of FROM costs WHERE "
-	sqlite3_stmt *q;
+	struct stmt *q;
 	char now[25];
 
 	if (which->run && !strcmp(which->run, "last"))
@@ -80,7 +80,7 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 			   " at) BETWEEN ?1 AND ?2",
 			   e);
 	else
-		return db_sql(s, RUNS "1", e);
+		return db_sql(s, RUNS "1 = 1", e);
 	if (q)
 		db_bind_text(q, 1, which->run ? which->run : which->since);
 	if (q && !which->run) {
@@ -91,14 +91,14 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 #undef RUNS
 }
 
-static int add_run(struct store *s, struct chosen *c, sqlite3_stmt *q, struct json_doc *d,
+static int add_run(struct store *s, struct chosen *c, struct stmt *q, struct json_doc *d,
 		   struct err *e)
 {
 	struct run *r = arena_new(&c->arena, struct run);
-	const char *id = db_given(s, q, 0, NULL, e), *text;
+	const char *id = db_given(q, 0, NULL, e), *text;
 	size_t n;
 
-	if (!id || !(text = db_given(s, q, 1, &n, e)))
+	if (!id || !(text = db_given(q, 1, &n, e)))
 		return -1;
 	if (json_parse(d, text, n, e) || cost_read(&r->cost, d, e))
 		return err_in(e, "a run in the database %s", s->path);
@@ -135,14 +135,14 @@ static void sum_runs(const struct chosen *c, struct cost_sum *sum)
 static int choose(struct store *s, const struct cost_which *which, struct chosen *c, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
-	sqlite3_stmt *q = select_runs(s, which, c, e);
+	struct stmt *q = select_runs(s, which, c, e);
 	int rc;
 
 	if (!q)
 		return -1;
-	while ((rc = db_step(s, q, e)) > 0)
+	while ((rc = db_step(q, e)) > 0)
 		if (add_run(s, c, q, &d, e)) {
-			sqlite3_reset(q);
+			db_reset(q);
 			rc = -1;
 			break;
 		}
@@ -194,7 +194,7 @@ static int take_cost(struct store *s, struct place *p, const struct tried *t,
 {
 	const struct run *run = map_get(&c->run, t->r.run, strlen(t->r.run));
 	struct json_doc *d = &p->doc;
-	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
+	struct stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
 	const struct json *cost;
 	double shared_s = 0;
 	const char *text;
@@ -206,15 +206,15 @@ static int take_cost(struct store *s, struct place *p, const struct tried *t,
 		return -1;
 	if (!run)
 		return db_damaged(s, "a result has no run", e);
-	sqlite3_bind_int64(q, 1, t->num);
-	if ((rc = db_step(s, q, e)) < 0)
+	db_bind_int(q, 1, t->num);
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
 	if (!rc)
 		return db_damaged(s, "a result has no record", e);
-	if (!(text = db_given(s, q, 0, &n, e)))
+	if (!(text = db_given(q, 0, &n, e)))
 		return -1;
 	if (json_parse(d, text, n, e)) {
-		sqlite3_reset(q);
+		db_reset(q);
 		return err_in(e, "a result in the database %s", s->path);
 	}
 	cost = json_get(d, d->tok, "cost");
@@ -222,7 +222,7 @@ static int take_cost(struct store *s, struct place *p, const struct tried *t,
 	json_num(json_get(d, cost, "baseline_s"), &shared_s);
 	*own_s = *core_s - shared_s * run->cost.cores;
 	saver_take(&p->saver, &t->r, *own_s, d);
-	sqlite3_reset(q);
+	db_reset(q);
 	return 0;
 }
 
@@ -270,44 +270,42 @@ static int sum_place(struct store *s, struct place *p, const struct chosen *c, s
 	return rc;
 }
 
-static int take_row(struct store *s, struct place *p, sqlite3_stmt *q, struct err *e)
+static int take_row(struct place *p, struct stmt *q, struct err *e)
 {
-	const char *run = db_given_copy(s, q, 4, &p->arena, e);
+	const char *run = db_given_copy(q, 4, &p->arena, e);
 	enum status status;
 	struct tried *t;
+	struct id id;
 
-	if (!run || !(status = db_status(s, q, 5, e)))
+	if (!run || !(status = db_status(q, 5, e)) || db_id(q, 2, &id, e))
 		return -1;
-	if (sqlite3_column_bytes(q, 2) != ID_HEX / 2) {
-		sqlite3_reset(q);
-		return db_damaged(s, "an id has the wrong length", e);
-	}
 
 	if (p->n == p->cap) {
 		p->cap = p->cap * 2 + 64;
 		p->tried = xrealloc(p->tried, (size_t)p->cap * sizeof *p->tried);
 	}
 	t = &p->tried[p->n++];
-	*t = (struct tried){.r = {.run = run,
+	*t = (struct tried){.r = {.candidate_id = id,
+				  .run = run,
 				  .status = status,
-				  .final = sqlite3_column_int(q, 6),
+				  .final = (int)db_int(q, 6),
 				  .latency_s = db_num(q, 7),
 				  .core_s = db_num(q, 8),
 				  .since = db_text(q, 10, &p->arena)},
-			    .num = sqlite3_column_int(q, 3) ? sqlite3_column_int64(q, 9) : 0};
-	row_hex(sqlite3_column_blob(q, 2), &t->r.candidate_id);
+			    .num = db_int(q, 3) ? db_int(q, 9) : 0};
 	return 0;
 }
 
 /* All results of the workloads and envs that these runs had to do with. */
-static sqlite3_stmt *select_results(struct store *s, const char *runs, struct err *e)
+static struct stmt *select_results(struct store *s, const char *runs, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(
+	struct stmt *q = db_sql(
 		s,
 		"WITH chosen AS (SELECT num FROM runs WHERE id IN (SELECT value FROM "
 		"json_each(?))),"
-		" place AS (SELECT DISTINCT workload, env FROM results WHERE run IN chosen)"
-		" SELECT results.workload, results.env, candidate, run IN chosen, runs.id, status,"
+		" place AS (SELECT DISTINCT workload, env FROM results"
+		" WHERE run IN (SELECT num FROM chosen))"
+		" SELECT results.workload, results.env, candidate, CASE WHEN run IN (SELECT num FROM chosen) THEN 1 ELSE 0 END, runs.id, status,"
 		" final, latency_s, core_s, results.num, since FROM place"
 		" JOIN results ON results.workload = place.workload AND results.env = place.env"
 		" JOIN runs ON runs.num = run"
@@ -323,7 +321,7 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 {
 	struct place p = {.doc = JSON_DOC_INIT};
 	struct buf runs = BUF_INIT;
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc = -1;
 
 	buf_ch(&runs, '[');
@@ -333,8 +331,8 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 	}
 	buf_ch(&runs, ']');
 	q = select_results(s, runs.s, e);
-	while (q && (rc = db_step(s, q, e)) > 0) {
-		int64_t workload = sqlite3_column_int64(q, 0), env = sqlite3_column_int64(q, 1);
+	while (q && (rc = db_step(q, e)) > 0) {
+		int64_t workload = db_int(q, 0), env = db_int(q, 1);
 
 		if (p.n && (p.workload != workload || p.env != env)) {
 			if (sum_place(s, &p, c, sum, e)) {
@@ -346,13 +344,13 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 		}
 		p.workload = workload;
 		p.env = env;
-		if ((rc = take_row(s, &p, q, e)) < 0)
+		if ((rc = take_row(&p, q, e)) < 0)
 			break;
 	}
 	if (rc == 0)
 		rc = sum_place(s, &p, c, sum, e);
 	if (q)
-		sqlite3_reset(q);
+		db_reset(q);
 	if (rc == 0)
 		rc = saver_finish(&p.saver, s, runs.s, e);
 	sum->saved = p.saver.sum;

@@ -14,27 +14,27 @@ struct page {
 };
 
 /* Writes the text of the record in the statement's row behind the page's text. */
-typedef int print_fn(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e);
+typedef int print_fn(struct store *s, struct stmt *q, struct buf *out, struct err *e);
 
 /* q selects rows with numbers above ?1 up to ?2 in order, the number in column 0. */
-static int read_page(struct store *s, sqlite3_stmt *q, print_fn *print, int64_t end, struct page *p,
+static int read_page(struct store *s, struct stmt *q, print_fn *print, int64_t end, struct page *p,
 		     struct err *e)
 {
 	int rc = 0;
 
-	sqlite3_bind_int64(q, 1, p->last);
-	sqlite3_bind_int64(q, 2, end);
+	db_bind_int(q, 1, p->last);
+	db_bind_int(q, 2, end);
 	p->n = 0;
 	buf_clear(&p->text);
-	while (p->n < PAGE_RECORDS && p->text.n < PAGE_BYTES && (rc = db_step(s, q, e)) > 0) {
-		p->last = sqlite3_column_int64(q, 0);
+	while (p->n < PAGE_RECORDS && p->text.n < PAGE_BYTES && (rc = db_step(q, e)) > 0) {
+		p->last = db_int(q, 0);
 		if (print(s, q, &p->text, e)) {
 			rc = -1;
 			break;
 		}
 		p->stop[p->n++] = p->text.n;
 	}
-	sqlite3_reset(q);
+	db_reset(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -49,11 +49,12 @@ static int give_page(const struct page *p, store_line_fn *line, void *arg, struc
 	return 0;
 }
 
-static int print_text(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
+static int print_text(struct store *s, struct stmt *q, struct buf *out, struct err *e)
 {
 	size_t n;
-	const char *text = db_given(s, q, 1, &n, e);
+	const char *text = db_given(q, 1, &n, e);
 
+	(void)s;
 	if (!text)
 		return -1;
 	buf_add(out, text, n);
@@ -61,9 +62,9 @@ static int print_text(struct store *s, sqlite3_stmt *q, struct buf *out, struct 
 }
 
 /* The workload's fields, and the union of what was seen of its sources. */
-static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
+static int print_workload(struct store *s, struct stmt *q, struct buf *out, struct err *e)
 {
-	sqlite3_stmt *sources;
+	struct stmt *sources;
 	int64_t n = 0;
 	int rc;
 
@@ -71,10 +72,10 @@ static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, str
 	if (!sources)
 		return -1;
 	buf_clear(&s->text);
-	sqlite3_bind_int64(sources, 1, sqlite3_column_int64(q, 0));
-	while ((rc = db_step(s, sources, e)) > 0) {
+	db_bind_int(sources, 1, db_int(q, 0));
+	while ((rc = db_step(sources, e)) > 0) {
 		size_t length;
-		const char *source = db_given(s, sources, 0, &length, e);
+		const char *source = db_given(sources, 0, &length, e);
 
 		if (!source)
 			return -1;
@@ -99,28 +100,31 @@ static const struct dumped {
 	print_fn *print;
 } all[] = {
 	{STORE_RESULTS, "SELECT max(num) FROM records",
-	 "SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num", print_text},
+	 "SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
+	 print_text},
 	{STORE_WORKLOADS, "SELECT max(num) FROM workloads",
-	 "SELECT num, record FROM workloads WHERE num > ? AND num <= ? ORDER BY num",
+	 "SELECT num, record FROM workloads WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
 	 print_workload},
 	{STORE_ENDS, "SELECT max(num) FROM ends",
-	 "SELECT num, record FROM ends WHERE num > ? AND num <= ? ORDER BY num", print_text},
+	 "SELECT num, record FROM ends WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
+	 print_text},
 	{STORE_RUNS, "SELECT max(num) FROM costs",
-	 "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num", print_text},
+	 "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
+	 print_text},
 };
 
 static int dump(struct store *s, const struct dumped *of, store_line_fn *line, void *arg,
 		struct err *e)
 {
-	sqlite3_stmt *max = db_sql(s, of->last, e), *q = db_sql(s, of->page, e);
+	struct stmt *max = db_sql(s, of->last, e), *q = db_sql(s, of->page, e);
 	struct page *p;
 	int64_t end;
 	int rc;
 
-	if (!max || !q || db_step(s, max, e) < 0)
+	if (!max || !q || db_step(max, e) < 0)
 		return -1;
-	end = sqlite3_column_int64(max, 0);
-	sqlite3_reset(max);
+	end = db_int(max, 0);
+	db_reset(max);
 	p = xcalloc(1, sizeof *p);
 	do {
 		rc = read_page(s, q, of->print, end, p, e);
@@ -143,17 +147,17 @@ int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struc
 int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, store_line_fn *line,
 		 void *arg, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT record FROM results JOIN records USING(num)"
-				 " WHERE num > (SELECT max(num) FROM results) - ?1"
-				 " AND env = (SELECT num FROM envs WHERE id = ?2)"
-				 " AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
-				 e);
+	struct stmt *q = db_sql(s,
+				"SELECT record FROM results JOIN records USING(num)"
+				" WHERE num > (SELECT max(num) FROM results) - ?1"
+				" AND env = (SELECT num FROM envs WHERE id = ?2)"
+				" AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
+				e);
 
 	if (!q)
 		return -1;
-	sqlite3_bind_int64(q, 1, among);
-	sqlite3_bind_text(q, 2, env_id, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(q, 3, n);
-	return db_each(s, q, line, arg, e);
+	db_bind_int(q, 1, among);
+	db_bind_text(q, 2, env_id);
+	db_bind_int(q, 3, n);
+	return db_each(q, line, arg, e);
 }

@@ -5,10 +5,9 @@
 #include "lib/store/db.h"
 
 /* A row of an id and what is known of the env. */
-static int take_env(struct store *s, sqlite3_stmt *q, struct arena *a, struct store_env *env,
-		    struct err *e)
+static int take_env(struct stmt *q, struct arena *a, struct store_env *env, struct err *e)
 {
-	if (!(env->id = db_given_copy(s, q, 0, a, e)))
+	if (!(env->id = db_given_copy(q, 0, a, e)))
 		return -1;
 	env->json = db_text(q, 1, a);
 	return 0;
@@ -17,28 +16,23 @@ static int take_env(struct store *s, sqlite3_stmt *q, struct arena *a, struct st
 /* By the last run that began in each. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e)
 {
-	int cap = 0, rc;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT id, env, (SELECT max(runs.num) FROM runs"
-				 " WHERE runs.env = envs.num) AS last FROM envs"
-				 " WHERE last NOT NULL ORDER BY last DESC, id",
-				 e);
+	int rc;
+	struct stmt *q = db_sql(s,
+				"SELECT envs.id, envs.env, max(runs.num) AS latest FROM envs"
+				" JOIN runs ON runs.env = envs.num GROUP BY envs.num"
+				" ORDER BY latest DESC, envs.id",
+				e);
 
 	*env = NULL;
 	*n = 0;
 	if (!q)
 		return -1;
-	while ((rc = db_step(s, q, e)) > 0) {
-		if (*n == cap) {
-			struct store_env *more = arena_array(a, struct store_env, cap * 2 + 8);
+	while ((rc = db_step(q, e)) > 0) {
+		struct store_env x = {0};
 
-			if (*n)
-				memcpy(more, *env, (size_t)*n * sizeof *more);
-			*env = more;
-			cap = cap * 2 + 8;
-		}
-		if (take_env(s, q, a, &(*env)[(*n)++], e))
+		if (take_env(q, a, &x, e))
 			return -1;
+		*(struct store_env *)arena_add(a, env, n, sizeof x) = x;
 	}
 	return rc;
 }
@@ -54,35 +48,36 @@ static int is_prefix(const char *id)
 static int env_given(struct store *s, const char *id, struct arena *a, struct store_env *env,
 		     struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc;
 
 	*env = (struct store_env){.id = arena_strdup(a, id)};
 	if (!s)
 		return 1;
 	/* By its id, or by the first digits that no other has. */
-	q = db_sql(s,
-		   "SELECT id, env FROM envs WHERE id = ?1 OR (?2 AND substr(id, 1, length(?1)) ="
-		   " ?1 AND (SELECT count(*) FROM envs WHERE substr(id, 1, length(?1)) = ?1) = 1)"
-		   " ORDER BY id <> ?1",
-		   e);
+	q = db_sql(
+		s,
+		"SELECT id, env FROM envs WHERE id = ?1 OR (?2 > 0 AND substr(id, 1, length(?1)) ="
+		" ?1 AND (SELECT count(*) FROM envs WHERE substr(id, 1, length(?1)) = ?1) = 1)"
+		" ORDER BY id <> ?1",
+		e);
 	if (!q)
 		return -1;
 	db_bind_text(q, 1, id);
-	sqlite3_bind_int(q, 2, is_prefix(id));
-	if ((rc = db_step(s, q, e)) < 0)
+	db_bind_int(q, 2, is_prefix(id));
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
 	if (rc) { /* else nothing was measured there yet */
-		if (take_env(s, q, a, env, e))
+		if (take_env(q, a, env, e))
 			return -1;
 	}
-	sqlite3_reset(q);
+	db_reset(q);
 	return 1;
 }
 
 static int env_latest(struct store *s, struct arena *a, struct store_env *env, struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc;
 
 	*env = (struct store_env){0};
@@ -92,13 +87,13 @@ static int env_latest(struct store *s, struct arena *a, struct store_env *env, s
 		   "SELECT id, envs.env FROM envs JOIN results ON results.env = envs.num"
 		   " ORDER BY results.num DESC LIMIT 1",
 		   e);
-	if (!q || (rc = db_step(s, q, e)) < 0)
+	if (!q || (rc = db_step(q, e)) < 0)
 		return -1;
 	if (rc) {
-		if (take_env(s, q, a, env, e))
+		if (take_env(q, a, env, e))
 			return -1;
 	}
-	sqlite3_reset(q);
+	db_reset(q);
 	return rc;
 }
 
@@ -133,37 +128,29 @@ int store_env_here(struct store *s, const struct target *target, const char *giv
 int store_env_counts(struct store *s, struct arena *a, struct store_env_count **count, int *n,
 		     struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT envs.id, count(*), max(at),"
-				 " (SELECT count(DISTINCT workload) FROM tallies"
-				 "  WHERE tallies.env = envs.num)"
-				 " FROM results JOIN envs ON envs.num = results.env"
-				 " GROUP BY results.env",
-				 e);
-	int cap = 0, rc;
+	struct stmt *q = db_sql(s,
+				"SELECT envs.id, count(*), max(at),"
+				" (SELECT count(DISTINCT workload) FROM tallies"
+				"  WHERE tallies.env = envs.num)"
+				" FROM results JOIN envs ON envs.num = results.env"
+				" GROUP BY envs.num",
+				e);
+	int rc;
 
 	*count = NULL;
 	*n = 0;
 	if (!q)
 		return -1;
-	while ((rc = db_step(s, q, e)) > 0) {
-		if (*n == cap) {
-			struct store_env_count *more =
-				arena_array(a, struct store_env_count, cap * 2 + 8);
-
-			if (*n)
-				memcpy(more, *count, (size_t)*n * sizeof *more);
-			*count = more;
-			cap = cap * 2 + 8;
-		}
-		(*count)[*n] = (struct store_env_count){
-			.id = db_given_copy(s, q, 0, a, e),
-			.results = sqlite3_column_int64(q, 1),
-			.workloads = sqlite3_column_int64(q, 3),
+	while ((rc = db_step(q, e)) > 0) {
+		struct store_env_count c = {
+			.id = db_given_copy(q, 0, a, e),
+			.results = db_int(q, 1),
+			.workloads = db_int(q, 3),
 		};
-		if (!(*count)[*n].id || !((*count)[*n].newest = db_given_copy(s, q, 2, a, e)))
+
+		if (!c.id || !(c.newest = db_given_copy(q, 2, a, e)))
 			return -1;
-		++*n;
+		*(struct store_env_count *)arena_add(a, count, n, sizeof c) = c;
 	}
 	return rc;
 }

@@ -5,8 +5,8 @@
 
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
-#include "lib/store/row.h"
 #include "lib/store/tally.h"
+#include "lib/store/row.h"
 
 /* A result with its row numbers. */
 struct numbered {
@@ -22,14 +22,21 @@ struct numbered {
 			return STORE_FAILED;                                                       \
 	} while (0)
 
+/* Runs a statement that inserts a row, if it is not there, and returns a column of it. */
+static enum store_put was_inserted(struct stmt *q, struct err *e)
+{
+	const int isnew = db_insert(q, NULL, e);
+
+	return isnew < 0 ? STORE_FAILED : isnew ? STORE_NEW : STORE_KNOWN;
+}
+
 /* Interning. Each gives the row's number, made if the id is new. */
 
-static enum store_put run_insert(struct store *s, sqlite3_stmt *q, struct map *known,
-				 const char *id, int64_t *num, struct err *e)
+static enum store_put run_insert(struct stmt *q, struct map *known, const char *id, int64_t *num,
+				 struct err *e)
 {
-	if (db_step(s, q, e) < 0)
+	if (db_insert(q, num, e) < 0)
 		return STORE_FAILED;
-	*num = sqlite3_last_insert_rowid(s->db);
 	*map_put(known, id, strlen(id), NULL) = (void *)(intptr_t)*num;
 	return STORE_NEW;
 }
@@ -42,7 +49,7 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 	struct workload w;
 	struct buf post = BUF_INIT;
 	enum store_put rc;
-	sqlite3_stmt *q;
+	struct stmt *q;
 
 	if (db_workload(s, id, num, e))
 		return STORE_FAILED;
@@ -52,7 +59,7 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 		return STORE_BAD;
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO workloads(id, op, prob, dtype, layout, post, flops, record)"
-		    " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+		    " VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING num",
 		    e);
 	buf_clear(&s->text);
 	workload_fields(&w, &s->text);
@@ -63,9 +70,9 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 	db_bind_text(q, 4, w.dtype_text);
 	db_bind_text(q, 5, layout_name(w.layout));
 	db_bind_text(q, 6, post.s);
-	sqlite3_bind_int64(q, 7, w.flops);
+	db_bind_int(q, 7, w.flops);
 	db_bind_text(q, 8, s->text.s);
-	rc = run_insert(s, q, &s->workloads, id, num, e);
+	rc = run_insert(q, &s->workloads, id, num, e);
 	buf_free(&post);
 	return rc;
 }
@@ -75,7 +82,7 @@ static enum store_put intern(struct store *s, const char *id, int64_t *num, stru
 			     int (*find)(struct store *, const char *, int64_t *, struct err *),
 			     const char *insert, struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 
 	if (find(s, id, num, e))
 		return STORE_FAILED;
@@ -83,17 +90,19 @@ static enum store_put intern(struct store *s, const char *id, int64_t *num, stru
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s, insert, e);
 	db_bind_text(q, 1, id);
-	return run_insert(s, q, known, id, num, e);
+	return run_insert(q, known, id, num, e);
 }
 
 static enum store_put intern_env(struct store *s, const char *id, int64_t *num, struct err *e)
 {
-	return intern(s, id, num, &s->envs, db_env, "INSERT INTO envs(id) VALUES(?)", e);
+	return intern(s, id, num, &s->envs, db_env, "INSERT INTO envs(id) VALUES(?) RETURNING num",
+		      e);
 }
 
 static enum store_put intern_run(struct store *s, const char *id, int64_t *num, struct err *e)
 {
-	return intern(s, id, num, &s->runs, db_run, "INSERT INTO runs(id) VALUES(?)", e);
+	return intern(s, id, num, &s->runs, db_run, "INSERT INTO runs(id) VALUES(?) RETURNING num",
+		      e);
 }
 
 /* An end record may come before the results of its run, and a result without "env" before one with
@@ -101,37 +110,37 @@ static enum store_put intern_run(struct store *s, const char *id, int64_t *num, 
 static enum store_put note_env(struct store *s, const struct numbered *w, const struct json *env,
 			       struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int isnew;
 
 	*map_put(&s->noted, w->row.r.run, strlen(w->row.r.run), &isnew) = s;
 	if (!isnew)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s, "UPDATE runs SET env = ? WHERE num = ? AND env IS NULL", e);
-	sqlite3_bind_int64(q, 1, w->env);
-	sqlite3_bind_int64(q, 2, w->run_num);
-	if (db_step(s, q, e) < 0)
+	db_bind_int(q, 1, w->env);
+	db_bind_int(q, 2, w->run_num);
+	if (db_step(q, e) < 0)
 		return STORE_FAILED;
 	if (!env || env->type != JSON_OBJ)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s, "UPDATE envs SET env = ? WHERE num = ? AND env IS NULL", e);
-	sqlite3_bind_text(q, 1, env->s, (int)env->n, SQLITE_STATIC);
-	sqlite3_bind_int64(q, 2, w->env);
-	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_KNOWN;
+	db_bind_string(q, 1, env->s, env->n);
+	db_bind_int(q, 2, w->env);
+	return db_step(q, e) < 0 ? STORE_FAILED : STORE_KNOWN;
 }
 
 /* Results */
 
-static void bind_key(sqlite3_stmt *q, const struct numbered *w)
+static void bind_key(struct stmt *q, const struct numbered *w)
 {
-	sqlite3_bind_int64(q, 1, w->workload);
-	sqlite3_bind_blob(q, 2, w->row.candidate, sizeof w->row.candidate, SQLITE_STATIC);
-	sqlite3_bind_int64(q, 3, w->env);
-	sqlite3_bind_int64(q, 4, w->run_num);
-	sqlite3_bind_int(q, 5, w->row.r.stage == STAGE_FINAL);
+	db_bind_int(q, 1, w->workload);
+	db_bind_bytes(q, 2, w->row.candidate, sizeof w->row.candidate);
+	db_bind_int(q, 3, w->env);
+	db_bind_int(q, 4, w->run_num);
+	db_bind_int(q, 5, w->row.r.stage == STAGE_FINAL);
 }
 
-static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
+static void bind_values(struct stmt *q, int i, const struct numbered *w)
 {
 	db_bind_text(q, i, status_name(w->row.r.status));
 	db_bind_num(q, i + 1, w->row.r.latency_s);
@@ -142,12 +151,11 @@ static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
 	db_bind_num(q, i + 6, w->row.ratio);
 }
 
-static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, const struct rec *r,
-			       struct err *e)
+static enum store_put put_text(struct stmt *q, int64_t num, const struct rec *r, struct err *e)
 {
-	sqlite3_bind_int64(q, 1, num);
-	sqlite3_bind_text(q, 2, r->s, (int)r->n, SQLITE_STATIC);
-	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
+	db_bind_int(q, 1, num);
+	db_bind_string(q, 2, r->s, r->n);
+	return db_later(q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
 static struct tally_result to_tally(const struct numbered *w, int64_t num)
@@ -159,14 +167,13 @@ static struct tally_result to_tally(const struct numbered *w, int64_t num)
 /* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
  * databases merged either way end up the same. 1: r is; 0; -1: the database is damaged. The other
  * one's time is in column i of the row, its record in the next. */
-static int is_later(struct store *s, const struct rec *r, const char *at, sqlite3_stmt *old, int i,
-		    struct err *e)
+static int is_later(const struct rec *r, const char *at, struct stmt *old, int i, struct err *e)
 {
-	const char *old_at = db_given(s, old, i, NULL, e), *text;
+	const char *old_at = db_given(old, i, NULL, e), *text;
 	size_t n;
 	int order;
 
-	if (!old_at || !(text = db_given(s, old, i + 1, &n, e)))
+	if (!old_at || !(text = db_given(old, i + 1, &n, e)))
 		return -1;
 	order = strcmp(at, old_at);
 	if (!order)
@@ -180,7 +187,7 @@ static int is_later(struct store *s, const struct rec *r, const char *at, sqlite
 static enum store_put put_again(struct store *s, const struct numbered *w, const struct rec *r,
 				struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 	struct tally_result t;
 	enum status status;
 	double core_s;
@@ -193,26 +200,26 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		" workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
 		e);
 	bind_key(q, w);
-	if (db_step(s, q, e) != 1)
+	if (db_step(q, e) != 1)
 		return db_damaged(s, "a result has no record", e), STORE_FAILED;
-	num = sqlite3_column_int64(q, 0);
-	if ((later = is_later(s, r, w->row.r.at, q, 1, e)) < 0 || !(status = db_status(s, q, 3, e)))
+	num = db_int(q, 0);
+	if ((later = is_later(r, w->row.r.at, q, 1, e)) < 0 || !(status = db_status(q, 3, e)))
 		return STORE_FAILED;
 	core_s = db_num(q, 4);
-	sqlite3_reset(q);
+	db_reset(q);
 	if (!later)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s,
 		    "UPDATE results SET status = ?2, latency_s = ?3, baseline_s = ?4, core_s = ?5,"
 		    " at = ?6, since = ?7, ratio = ?8 WHERE num = ?1",
 		    e);
-	sqlite3_bind_int64(q, 1, num);
+	db_bind_int(q, 1, num);
 	bind_values(q, 2, w);
 	t = to_tally(w, num);
-	if (db_step(s, q, e) < 0 || tally_changed(s, &t, status, core_s, e))
+	if (db_step(q, e) < 0 || tally_changed(s, &t, status, core_s, e))
 		return STORE_FAILED;
 	SQL_OR_FAIL(q, s, "UPDATE records SET record = ?2 WHERE num = ?1", e);
-	return put_text(s, q, num, r, e);
+	return put_text(q, num, r, e);
 }
 
 static enum store_put put_result(struct store *s, const struct rec *r, const struct json_doc *d,
@@ -221,7 +228,9 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	struct numbered w;
 	struct tally_result t;
 	enum store_put rc;
-	sqlite3_stmt *q;
+	struct stmt *q;
+	int64_t num;
+	int isnew;
 
 	if (row_from_json(&w.row, d, &s->scratch, e))
 		return STORE_BAD;
@@ -237,17 +246,17 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 		    "INSERT INTO results(workload, candidate, env, run, final, status, latency_s,"
 		    " baseline_s, core_s, at, since, ratio)"
 		    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-		    " ON CONFLICT DO NOTHING",
+		    " ON CONFLICT DO NOTHING RETURNING num",
 		    e);
 	bind_key(q, &w);
 	bind_values(q, 6, &w);
-	if (db_step(s, q, e) < 0)
+	if ((isnew = db_insert(q, &num, e)) < 0)
 		return STORE_FAILED;
-	if (!sqlite3_changes(s->db))
+	if (!isnew)
 		return put_again(s, &w, r, e);
-	t = to_tally(&w, sqlite3_last_insert_rowid(s->db));
+	t = to_tally(&w, num);
 	SQL_OR_FAIL(q, s, "INSERT INTO records(num, record) VALUES(?, ?)", e);
-	if (put_text(s, q, t.num, r, e) < 0 || tally_new(s, &t, e))
+	if (put_text(q, t.num, r, e) < 0 || tally_new(s, &t, e))
 		return STORE_FAILED;
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
@@ -257,15 +266,15 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 static enum store_put put_source(struct store *s, int64_t workload, const char *source,
 				 struct err *e)
 {
-	sqlite3_stmt *q;
+	struct stmt *q;
 
 	SQL_OR_FAIL(q, s,
-		    "INSERT INTO sources(workload, source) VALUES(?, ?) ON CONFLICT DO NOTHING", e);
-	sqlite3_bind_int64(q, 1, workload);
+		    "INSERT INTO sources(workload, source) VALUES(?, ?) ON CONFLICT DO NOTHING"
+		    " RETURNING workload",
+		    e);
+	db_bind_int(q, 1, workload);
 	db_bind_text(q, 2, source);
-	if (db_step(s, q, e) < 0)
-		return STORE_FAILED;
-	return sqlite3_changes(s->db) ? STORE_NEW : STORE_KNOWN;
+	return was_inserted(q, e);
 }
 
 static int check_sources(struct store *s, const struct json_doc *d, const struct json *list,
@@ -308,18 +317,18 @@ static const char *const end_counts[] = {"drawn",     "kept",	"refused", "measur
 					 "preempted", "failed", "built"};
 enum { END_COUNTS = sizeof end_counts / sizeof *end_counts };
 
-static int bind_counts(sqlite3_stmt *q, int at, const struct json_doc *d, struct err *e)
+static int bind_counts(struct stmt *q, int at, const struct json_doc *d, struct err *e)
 {
 	for (int i = 0; i < END_COUNTS; i++) {
 		const struct json *v = json_get(d, d->tok, end_counts[i]);
 		int64_t n;
 
-		sqlite3_bind_null(q, at + i);
+		db_bind_null(q, at + i);
 		if (!v || v->type == JSON_NULL)
 			continue;
 		if (json_int(v, &n) || n < 0)
 			return err_set(e, "\"%s\" is not a count", end_counts[i]);
-		sqlite3_bind_int64(q, at + i, n);
+		db_bind_int(q, at + i, n);
 	}
 	return 0;
 }
@@ -332,12 +341,13 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 	int64_t workload, run_num;
 	unsigned char key[ID_HEX / 2];
 	struct id hash;
-	sqlite3_stmt *q;
+	struct stmt *q;
 
+	if (row_id(d, d->tok, "workload_id", &s->scratch, &id, e))
+		return STORE_BAD;
 	if (!run || run->type == JSON_NULL)
 		return STORE_KNOWN;
-	if (row_id(d, d->tok, "workload_id", &s->scratch, &id, e) ||
-	    row_text(d, d->tok, "run", &s->scratch, &run_id, e))
+	if (row_text(d, d->tok, "run", &s->scratch, &run_id, e))
 		return STORE_BAD;
 	if (db_workload(s, id, &workload, e))
 		return STORE_FAILED;
@@ -346,7 +356,7 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO ends(workload, run, key, record, drawn, kept, refused, measured,"
 		    " preempted, failed, built) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-		    " ON CONFLICT DO NOTHING",
+		    " ON CONFLICT DO NOTHING RETURNING num",
 		    e);
 	if (bind_counts(q, 5, d, e))
 		return STORE_BAD;
@@ -356,13 +366,11 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 	json_canonical(d, d->tok, &s->text);
 	hash_id(&hash, s->text.s, s->text.n);
 	row_unhex(hash.s, key);
-	sqlite3_bind_int64(q, 1, workload);
-	sqlite3_bind_int64(q, 2, run_num);
-	sqlite3_bind_blob(q, 3, key, sizeof key, SQLITE_STATIC);
-	sqlite3_bind_text(q, 4, r->s, (int)r->n, SQLITE_STATIC);
-	if (db_step(s, q, e) < 0)
-		return STORE_FAILED;
-	return sqlite3_changes(s->db) ? STORE_NEW : STORE_KNOWN;
+	db_bind_int(q, 1, workload);
+	db_bind_int(q, 2, run_num);
+	db_bind_bytes(q, 3, key, sizeof key);
+	db_bind_string(q, 4, r->s, r->n);
+	return was_inserted(q, e);
 }
 
 /* Runs */
@@ -373,7 +381,7 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 	const struct json *whole = json_get(d, d->tok, "part_of");
 	const char *run, *at, *part_of = NULL;
 	struct cost_run c;
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int rc;
 
 	if (row_text(d, d->tok, "run", &s->scratch, &run, e) ||
@@ -383,11 +391,11 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 		return STORE_BAD;
 	SQL_OR_FAIL(q, s, "SELECT at, record FROM costs WHERE run = ?", e);
 	db_bind_text(q, 1, run);
-	if ((rc = db_step(s, q, e)) < 0)
+	if ((rc = db_step(q, e)) < 0)
 		return STORE_FAILED;
 	if (rc) {
-		rc = is_later(s, r, at, q, 0, e);
-		sqlite3_reset(q);
+		rc = is_later(r, at, q, 0, e);
+		db_reset(q);
 		if (rc <= 0)
 			return rc < 0 ? STORE_FAILED : STORE_KNOWN;
 	}
@@ -398,8 +406,8 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 	db_bind_text(q, 1, run);
 	db_bind_text(q, 2, part_of);
 	db_bind_text(q, 3, at);
-	sqlite3_bind_text(q, 4, r->s, (int)r->n, SQLITE_STATIC);
-	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
+	db_bind_string(q, 4, r->s, r->n);
+	return db_step(q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
 /* A record of the other kind than the database's would be a lie in it. */
@@ -423,7 +431,7 @@ static int is_misplaced(const struct store *s, const struct rec *r, const struct
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
-	assert(!sqlite3_get_autocommit(s->db));
+	assert(s->in_batch);
 	arena_reset(&s->scratch);
 	if ((r->type == REC_RESULT || r->type == REC_END || r->type == REC_RUN) &&
 	    is_misplaced(s, r, d, e))

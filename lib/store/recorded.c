@@ -8,7 +8,7 @@ int store_recorded(void *store, const char *workload_id, const char *candidate_i
 {
 	unsigned char candidate[ID_HEX / 2];
 	struct store *s = store;
-	sqlite3_stmt *q;
+	struct stmt *q;
 	int64_t workload;
 
 	q = db_sql(s,
@@ -18,7 +18,7 @@ int store_recorded(void *store, const char *workload_id, const char *candidate_i
 	if (!q || db_workload(s, workload_id, &workload, e))
 		return -1;
 	row_unhex(candidate_id, candidate);
-	sqlite3_bind_int64(q, 1, workload);
-	sqlite3_bind_blob(q, 2, candidate, sizeof candidate, SQLITE_TRANSIENT);
-	return db_each(s, q, take, to, e);
+	db_bind_int(q, 1, workload);
+	db_bind_bytes(q, 2, candidate, sizeof candidate);
+	return db_each(q, take, to, e);
 }

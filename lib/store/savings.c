@@ -64,10 +64,10 @@ void saver_end_place(struct saver *x)
 /* The counts of the groups' ends. */
 static int take_ends(struct saver *x, struct store *s, const char *runs, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(
+	struct stmt *q = db_sql(
 		s,
-		"SELECT ifnull(sum(drawn) FILTER (WHERE kept NOT NULL), 0), ifnull(sum(kept), 0),"
-		" ifnull(sum(built), 0) FROM ends"
+		"SELECT coalesce(sum(drawn) FILTER (WHERE kept IS NOT NULL), 0), coalesce(sum(kept), 0),"
+		" coalesce(sum(built), 0) FROM ends"
 		" WHERE run IN (SELECT num FROM runs WHERE id IN (SELECT value FROM json_each(?)))",
 		e);
 	int rc;
@@ -75,12 +75,12 @@ static int take_ends(struct saver *x, struct store *s, const char *runs, struct 
 	if (!q)
 		return -1;
 	db_bind_text(q, 1, runs);
-	if ((rc = db_step(s, q, e)) < 0)
+	if ((rc = db_step(q, e)) < 0)
 		return -1;
-	x->sum.proposed = sqlite3_column_int64(q, 0);
-	x->sum.passed_on = sqlite3_column_int64(q, 1);
-	x->sum.built = sqlite3_column_int64(q, 2);
-	sqlite3_reset(q);
+	x->sum.proposed = db_int(q, 0);
+	x->sum.passed_on = db_int(q, 1);
+	x->sum.built = db_int(q, 2);
+	db_reset(q);
 	return 0;
 }
 

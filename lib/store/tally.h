@@ -1,5 +1,5 @@
 /* Inside of lib/store: counts that are kept while results are stored, so that no question needs to
- * count them again (tables tallies and workloads.candidates, see open.c).
+ * count them again (tables tallies and workloads.candidates, see schema.c).
  *
  * For a workload, an env and a status: the results that have it; their core-seconds, each rounded
  * to a microsecond, so that sums do not depend on an order; and the distinct candidates whose best
@@ -19,22 +19,6 @@
 
 struct store;
 
-/* The rows of the table tallies, counted from the results that the condition "where" is about. A
- * candidate's row is that of its best status, in the order of lib/record/status.h: with a lone
- * min(), SQL gives the other columns of the row that has it. */
-#define RECOUNT(where)                                                                             \
-	" SELECT workload, env, status, sum(results), sum(candidates), sum(core_us) FROM("         \
-	"SELECT workload, env, status, count(*) AS results, 0 AS candidates,"                      \
-	" sum(CAST(min(ifnull(core_s, 0), 1e9) * 1e6 + 0.5 AS INTEGER)) AS core_us"                \
-	" FROM results " where " GROUP BY 1, 2, 3"                                                 \
-	" UNION ALL SELECT workload, env, status, 0, count(*), 0 FROM("                            \
-	"SELECT workload, env, status, min(instr("                                                 \
-	"'ok preempted build timeout crash oom wrong unsupported filtered', status))"              \
-	" FROM results " where " GROUP BY workload, candidate, env) GROUP BY 1, 2, 3"              \
-	") GROUP BY 1, 2, 3"
-#define RECOUNT_CANDIDATES                                                                         \
-	"(SELECT count(DISTINCT candidate) FROM results WHERE workload = workloads.num)"
-
 /* The fields of a result that are counted. */
 struct tally_result {
 	int64_t num, workload, env;
@@ -51,5 +35,7 @@ int tally_changed(struct store *s, const struct tally_result *r, enum status sta
 /* Writes the gathered changes. The batch in which they were gathered must still be open. */
 int tally_flush(struct store *s, struct err *e);
 void tally_forget(struct store *s);
+/* Are the counts of a workload those of its results? 1; 0; -1. */
+int tally_holds(struct store *s, int64_t workload, struct err *e);
 
 #endif

@@ -1,0 +1,90 @@
+# shellcheck shell=sh
+# A PostgreSQL server for a test, to be sourced behind tap.sh: it has a socket and no port, and ends with the test.
+pg_bin=$(find /usr/lib/postgresql/*/bin /usr/local/pgsql/bin /usr/bin -maxdepth 1 -name initdb 2>/dev/null | sort -V | tail -n 1)
+pg_bin=${pg_bin%/initdb}
+pg= # the server's folder, and that of its socket
+pg_pid=
+
+# The server refuses to run for root.
+pg_as() {
+	if [ "$(id -u)" -ne 0 ]; then
+		exec "$@"
+	fi
+	exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+}
+
+has_postgresql() {
+	[ -n "$pg_bin" ] && { [ "$(id -u)" -ne 0 ] || { id postgres && command -v setpriv; } >/dev/null 2>&1; }
+}
+
+pg_end() {
+	[ -z "$pg_pid" ] || { kill -INT "$pg_pid" && wait "$pg_pid"; } 2>/dev/null
+	rm -rf "$pg" "${tmp:?}"
+}
+
+# Makes the server's files, and starts it.
+pg_begin() {
+	pg=$(mktemp -d /tmp/tl-pg-XXXXXX) || return
+	trap pg_end EXIT
+	[ "$(id -u)" -ne 0 ] || chown postgres "$pg"
+	(cd / && pg_as "$pg_bin/initdb" -D "$pg/data" -U tl -A trust -E UTF8 --no-locale -N) >"$tmp/initdb" 2>&1 || return
+	pg_start
+}
+
+pg_start() {
+	(cd / && pg_as "$pg_bin/postgres" -D "$pg/data" -k "$pg" -h '' -c max_connections=120 -c fsync=off) >>"$tmp/server" 2>&1 &
+	pg_pid=$!
+	i=0
+	until pg_sql postgres 'SELECT 1' >/dev/null 2>&1; do
+		i=$((i + 1))
+		[ $i -lt 600 ] && kill -0 "$pg_pid" || return
+		sleep 0.1
+	done
+}
+
+# Kills the server with all that it runs, as a power cut would.
+pg_kill() {
+	kill -9 "$pg_pid" && wait "$pg_pid" 2>/dev/null
+	i=0
+	while pgrep -f "^postgres:" >/dev/null && pgrep -P 1 -f "$pg" >/dev/null && [ $i -lt 100 ]; do
+		i=$((i + 1))
+		sleep 0.1
+	done
+	rm -f "$pg/data/postmaster.pid"
+}
+
+pg_uri() { # database
+	echo "postgresql:///$1?host=$pg&user=tl"
+}
+
+pg_sql() { # database, SQL
+	psql -qAtX -v ON_ERROR_STOP=1 -d "$(pg_uri "$1")" -c "$2"
+}
+
+pg_begin_or_skip() {
+	has_postgresql || {
+		echo '1..0 # SKIP there is no PostgreSQL server'
+		exit
+	}
+	pg_begin || {
+		sed 's/^/# /' "$tmp/initdb" "$tmp/server"
+		echo 'Bail out! the server does not start'
+		exit 1
+	}
+}
+
+# Databases by name, as in sqlite.sh.
+
+has_db() { # name
+	[ "$(pg_sql postgres "SELECT count(*) FROM pg_database WHERE datname = '$1'")" -eq 1 ]
+}
+db() { # name
+	has_db "$1" || pg_sql postgres "CREATE DATABASE \"$1\""
+	pg_uri "$1"
+}
+forget_db() { # name
+	pg_sql postgres "DROP DATABASE IF EXISTS \"$1\" WITH (FORCE)" 2>/dev/null
+}
+copy_db() { # from, to
+	pg_sql postgres "CREATE DATABASE \"$2\" TEMPLATE \"$1\""
+}
