@@ -306,8 +306,8 @@ static void tell_database(const struct env *v)
 	} else {
 		for (int i = 0; i < n; i++)
 			ours |= v && !strcmp(env[i].id, v->id.s);
-		tell("database", "%s: %lld results of %lld workloads in %d envs%s", path.s,
-		     (long long)st.results, (long long)st.workloads, n,
+		tell("database", "%s: %lld results of %lld workloads in %d envs%s",
+		     store_shown(path.s, &a), (long long)st.results, (long long)st.workloads, n,
 		     ours ? ", this one among them" : "");
 		if (store_check(s, &report, &e) < 1) {
 			tell("", "it is damaged: %s", report.s ? report.s : e.msg);

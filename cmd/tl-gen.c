@@ -120,8 +120,9 @@ static struct {
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
-	double until;  /* clock_now() when no more is proposed; 0: not known yet */
-	double told_s; /* CPU time that end records have told of */
+	const struct json_doc *group; /* the workload's record */
+	double until;		      /* clock_now() when no more is proposed; 0: not known yet */
+	double told_s;		      /* CPU time that end records have told of */
 	struct door door;
 	int64_t workloads;	    /* for which candidates were asked */
 	struct tally taken_by_none; /* those that no algorithm applies to, by operator and type */
@@ -239,6 +240,8 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, int
 		field_integer(&gen.line, "passed_over", passed_over);
 	if (show_cost)
 		field_number(&gen.line, "search_s", clock_cpu_since(&gen.told_s));
+	field_copy(&gen.line, "unit", json_get(gen.group, gen.group->tok, "unit"));
+	field_copy(&gen.line, "claim", json_get(gen.group, gen.group->tok, "claim"));
 	buf_ch(&gen.line, '}');
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
@@ -474,6 +477,7 @@ static int do_workload(const struct rec *r, struct err *e)
 
 	if (rec_parse(gen.in, r, &d))
 		return 0;
+	gen.group = d;
 	v = json_get(d, d->tok, "round");
 	if (workload_from_json(&w, d, d->tok, &why) || take_until(d, &why) ||
 	    (v && (json_int(v, &round) || round < 0) && err_set(&why, "\"round\" is no count"))) {

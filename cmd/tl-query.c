@@ -20,6 +20,7 @@
 #include "lib/store/cost.h"
 #include "lib/record/checksum.h"
 #include "lib/report/envs.h"
+#include "lib/report/fleet.h"
 #include "lib/report/lines.h"
 #include "lib/report/listing.h"
 #include "lib/report/machine.h"
@@ -35,7 +36,7 @@ static const char *run_id, *since, *emit_form, *report_path, *plot_of, *plot_as,
 static int64_t top = 1;
 static const char *model_path;
 static double budget_s;
-static int as_table, as_csv, wide, stats, cost, envs, predict, quiet, env_ids;
+static int as_table, as_csv, wide, stats, cost, envs, fleet, metrics, predict, quiet, env_ids;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -96,6 +97,12 @@ static const struct opt opts[] = {
 	 "elsewhere.",
 	 "svg|text|gnuplot"},
 	{0, "stats", OPT_FLAG, &stats, NULL, "Print how much the database holds.", NULL},
+	{0, "fleet", OPT_FLAG, &fleet, NULL,
+	 "Print how many units of work are open, leased and done, how long the others will take, "
+	 "and who has some.",
+	 NULL},
+	{0, "prometheus", OPT_FLAG, &metrics, NULL,
+	 "The same as metrics in the text format of Prometheus, for its node_exporter.", NULL},
 	{0, "envs", OPT_FLAG, &envs, NULL,
 	 "List the envs that the database has results of, and what differs from this machine's "
 	 "env, or from that of --env.",
@@ -310,6 +317,18 @@ static int run_envs(struct query *q, struct err *e)
 	if (rc == 0)
 		rc = envs_put(q->db, &q->here, form(), &as, &b, e);
 	if (rc == 0 && b.n)
+		rc = print_text(q->out, &b, e);
+	buf_free(&b);
+	return rc;
+}
+
+static int run_fleet(struct query *q, struct err *e)
+{
+	const struct table_look as = look();
+	struct buf b = BUF_INIT;
+	int rc = metrics ? fleet_metrics(q->db, &b, e) : fleet_put(q->db, form(), &as, &b, e);
+
+	if (rc == 0)
 		rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -719,6 +738,12 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	return rc ? -1 : bad ? EXIT_INPUT : q->missing ? EXIT_NO : q->inexact ? EXIT_INEXACT : 0;
 }
 
+/* Is the question about the whole database? */
+static int is_of_all(void)
+{
+	return dump || emit_form || stats || cost || envs || fleet || metrics;
+}
+
 static void check_usage(int npaths)
 {
 	const char *why = NULL;
@@ -727,13 +752,17 @@ static void check_usage(int npaths)
 		why = "--op and --prob go together";
 	else if (!op_name && (layout || post || dtype))
 		why = "--layout, --post and --dtype belong to --op and --prob";
-	else if ((dump != NULL) + (emit_form != NULL) + stats + cost + envs + (op_name != NULL) > 1)
-		why = "--dump, --emit, --stats, --cost, --envs and --op are six questions; ask one";
-	else if ((dump || emit_form || stats || cost || envs || op_name) && npaths)
-		why = "--dump, --emit, --stats, --cost, --envs and --op read no files";
-	else if (predict && (dump || emit_form || stats || cost || envs || collects()))
+	else if ((dump != NULL) + (emit_form != NULL) + stats + cost + envs + fleet + metrics +
+			 (op_name != NULL) >
+		 1)
+		why = "--dump, --emit, --stats, --cost, --envs, --fleet, --prometheus and --op are "
+		      "eight questions; ask one";
+	else if ((is_of_all() || op_name) && npaths)
+		why = "--dump, --emit, --stats, --cost, --envs, --fleet, --prometheus and --op read no "
+		      "files";
+	else if (predict && (is_of_all() || collects()))
 		why = "--predict answers with records";
-	else if ((report_path || plot_of) && (dump || emit_form || stats || cost || envs))
+	else if ((report_path || plot_of) && is_of_all())
 		why = "--report and --plot are of workloads, not of --dump, --emit, --stats, "
 		      "--cost or --envs";
 	else if (report_path && page_form(report_path) == PAGE_UNKNOWN)
@@ -767,13 +796,14 @@ static void check_usage(int npaths)
 static int run(struct query *q, char **paths, int npaths)
 {
 	struct err e = ERR_INIT;
-	int status = dump	 ? run_dump(q, &e)
-		     : emit_form ? run_emit(q, &e)
-		     : stats	 ? run_stats(q, &e)
-		     : cost	 ? run_cost(q, &e)
-		     : envs	 ? run_envs(q, &e)
-		     : env_ids	 ? run_env_ids(q, &e)
-				 : run_answers(q, paths, npaths, &e);
+	int status = dump		? run_dump(q, &e)
+		     : emit_form	? run_emit(q, &e)
+		     : stats		? run_stats(q, &e)
+		     : cost		? run_cost(q, &e)
+		     : envs		? run_envs(q, &e)
+		     : fleet || metrics ? run_fleet(q, &e)
+		     : env_ids		? run_env_ids(q, &e)
+					: run_answers(q, paths, npaths, &e);
 
 	if (rec_stopped())
 		return status;

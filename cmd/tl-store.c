@@ -1,6 +1,8 @@
 /* tl-store: results, workloads and ends -> the database, passed on like tee once committed. */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "lib/door/door.h"
 #include "lib/io/clock.h"
@@ -8,19 +10,23 @@
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
 #include "lib/store/store.h"
+#include "lib/store/units.h"
+#include "lib/target/target.h"
 
 /* A commit costs three syncs. While input is plentiful a batch may grow, as long as others who
  * wait for the database are not kept waiting for more than a moment. */
 enum { BATCH_RECORDS = 20000, BATCH_BYTES = 16 * 1024 * 1024 };
 static const double BATCH_S = 0.5;
 
-static const char *database, *output;
-static int quiet, verbose, check, replayed;
+static const char *database, *output, *env_id, *holder, *renew, *release, *target_name;
+static int quiet, verbose, check, replayed, opens;
+static int64_t claim_n = -1;
+static double lease_s = 600;
 
 static const struct opt opts[] = {
-	{'d', "db", OPT_FILE, &database, "FILE",
-	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share. It "
-	 "is made if it does not exist.",
+	{'d', "db", OPT_FILE, &database, "FILE|URI",
+	 "The database: a file, or postgresql://HOST/NAME; by default $TL_DB, else tl/tl.db in "
+	 "$XDG_DATA_HOME or ~/.local/share. A file is made if it does not exist.",
 	 NULL},
 	{'o', "output", OPT_OUTPUT, &output, "FILE",
 	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
@@ -38,6 +44,34 @@ static const struct opt opts[] = {
 	 "The database is for results of tl-replay. A new database is made so, and also one that "
 	 "holds no results yet.",
 	 NULL},
+	{0, "open", OPT_FLAG, &opens, NULL,
+	 "Also open a unit of work for each workload of the input, unless there was one of the same "
+	 "workload, env and round, or the workload has one that is not done.",
+	 NULL},
+	{0, "claim", OPT_COUNT, &claim_n, "N",
+	 "Read no records. Take up to N units of work and write their workloads. Status 1: there "
+	 "are none.",
+	 NULL},
+	{0, "lease", OPT_TIME, &lease_s, "TIME",
+	 "With --claim and --renew: for how long the units are taken. Then they are open again. "
+	 "Default 10m.",
+	 NULL},
+	{0, "holder", OPT_STRING, &holder, "NAME",
+	 "With --claim: who takes them. Default the host's name and the process's number.", NULL},
+	{0, "renew", OPT_ID, &renew, "CLAIM",
+	 "Read no records. Begin the lease of the units of this claim anew. Status 1: this claim "
+	 "has none any more.",
+	 NULL},
+	{0, "release", OPT_ID, &release, "CLAIM",
+	 "Read no records. Give back the units of this claim that are not done. Status 1: this "
+	 "claim has none any more.",
+	 NULL},
+	{0, "env", OPT_ENV_ID, &env_id, "ID",
+	 "With --open: the units are for machines of this env, or for any; by default for those of "
+	 "this machine's. With --claim: take units that machines of this env may take, by default "
+	 "this one.",
+	 "any"},
+	TARGET_OPTION(target_name),
 	OPT_END,
 };
 
@@ -86,6 +120,18 @@ static int finish(struct batch *b, struct store *db, struct rec_out *out, struct
 	return pass_on(b, out, e);
 }
 
+static enum store_put put(struct store *db, const struct rec *r, const struct json_doc *d,
+			  struct err *e)
+{
+	const enum store_put stored = store_put(db, r, d, e);
+	enum store_put opened;
+
+	if (stored < 0 || !opens || r->type != REC_WORKLOAD)
+		return stored;
+	opened = units_open(db, d, env_id, e);
+	return opened == STORE_KNOWN ? stored : opened;
+}
+
 static int store_one(struct batch *b, struct store *db, struct rec_in *in, const struct rec *r,
 		     const struct json_doc *d, struct err *e)
 {
@@ -98,7 +144,7 @@ static int store_one(struct batch *b, struct store *db, struct rec_in *in, const
 		b->began = clock_now();
 	}
 	b->n++;
-	switch (store_put(db, r, d, &why)) {
+	switch (put(db, r, d, &why)) {
 	case STORE_FAILED:
 		*e = why;
 		return -1;
@@ -193,6 +239,76 @@ static int run_check(struct store *db, struct err *e)
 	return sound < 0 ? opt_fail(&program, e) : sound ? EXIT_DONE : EXIT_NO;
 }
 
+/* Units of work */
+
+static int put_line(void *arg, const char *text, size_t n, struct err *e)
+{
+	return rec_put(arg, text, n, e);
+}
+
+/* The taker's name: that of --holder, or HOST:PID. */
+static const char *name_holder(struct buf *name)
+{
+	char host[64] = "";
+
+	if (holder)
+		return holder;
+	gethostname(host, sizeof host - 1);
+	buf_fmt(name, "%s:%ld", host, (long)getpid());
+	return name->s;
+}
+
+/* Makes env_id that of this machine, if none is given, and NULL of "any". */
+static int find_env(struct store *db, struct err *e)
+{
+	static struct id here;
+	struct arena a = ARENA_INIT;
+	struct store_env env = {0};
+	int rc = 0;
+
+	if (!env_id &&
+	    (rc = store_env_here(db, target_named(target_name), NULL, &a, &env, e)) > 0) {
+		snprintf(here.s, sizeof here.s, "%s", env.id);
+		env_id = here.s;
+	} else if (env_id && !strcmp(env_id, "any")) {
+		env_id = NULL;
+	}
+	arena_free(&a);
+	return rc < 0 ? -1 : 0;
+}
+
+/* How many units were taken; -1. */
+static int64_t claim(struct store *db, struct rec_out *out, struct err *e)
+{
+	struct buf name = BUF_INIT;
+	const struct units_taker t = {env_id, name_holder(&name), lease_s};
+	int64_t n = units_claim(db, &t, claim_n, put_line, out, e);
+
+	if (n >= 0 && rec_commit(out, e))
+		n = -1;
+	buf_free(&name);
+	return n;
+}
+
+/* --claim, --renew or --release: the exit status. */
+static int do_units(struct store *db)
+{
+	struct rec_out *out = NULL;
+	struct err e = ERR_INIT;
+	int64_t n = -1;
+
+	if (renew)
+		n = units_renew(db, renew, lease_s, &e);
+	else if (release)
+		n = units_release(db, release, &e);
+	else if ((out = rec_create(output, &e)))
+		n = claim(db, out, &e);
+	rec_discard(out);
+	if (n >= 0 && verbose)
+		fprintf(stderr, "%s: %lld units\n", program.name, (long long)n);
+	return n < 0 ? opt_fail(&program, &e) : n ? EXIT_DONE : EXIT_NO;
+}
+
 /* Returns the exit status. */
 static int run(struct store *db, struct rec_in *in, struct rec_out *out)
 {
@@ -242,6 +358,10 @@ int main(int argc, char **argv)
 		status = opt_fail(&program, &e);
 	else if (check)
 		status = run_check(db, &e);
+	else if ((opens || claim_n >= 0) && find_env(db, &e))
+		status = opt_fail(&program, &e);
+	else if (claim_n >= 0 || renew || release)
+		status = do_units(db);
 	else if (!(out = rec_create(output, &e)) ||
 		 !(in = rec_open(argv + first, argc - first, out, &e)))
 		status = opt_fail(&program, &e);

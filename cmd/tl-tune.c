@@ -715,12 +715,12 @@ static void say_stopped(const struct places *at)
 		opt_say(&program,
 			"stopped: %lld result%s of this run %s stored in %s; run it again to go on",
 			(long long)sum.results, sum.results == 1 ? "" : "s",
-			sum.results == 1 ? "is" : "are", at->db);
+			sum.results == 1 ? "is" : "are", work.place.s);
 	else
 		opt_say(&program,
 			"stopped: what was measured is stored in %s; run it again to go "
 			"on",
-			at->db);
+			work.place.s);
 }
 
 /* Says what each saving saved, and why the rounds ended. Returns the exit status. */
@@ -913,6 +913,7 @@ int main(int argc, char **argv)
 	struct limits limits;
 	struct id id;
 	char since[25];
+	const char *shown;
 
 	read_budget();
 	if (time_s > 0)
@@ -951,7 +952,8 @@ int main(int argc, char **argv)
 	at.round = arena_printf(&a, "%s/round", work.scratch.path);
 	at.db = no_db ? arena_printf(&a, "%s/db", work.scratch.path) : path.s;
 	work.journal = arena_printf(&a, "%s/db-journal", work.scratch.path);
-	terminal_text(at.db, strlen(at.db), &work.place);
+	shown = store_shown(at.db, &a);
+	terminal_text(shown, strlen(shown), &work.place);
 	work.at = &at;
 	status = tune(&at);
 	remove_work();

@@ -200,7 +200,7 @@ fi
 
 for program in "$bin"/tl-*; do
 	name=${program##*/}
-	for option in $("$program" --help | sed -n 's/^.* --\([a-z-]*\)=\(ID\|RUN\)\( .*\)*$/\1/p'); do
+	for option in $("$program" --help | sed -n 's/^.* --\([a-z-]*\)=\(ID\|RUN\|CLAIM\)\( .*\)*$/\1/p'); do
 		bad=0
 		for id in foo '' 01234 0123456789ABCDEF0123456789ABCDEF 0123456789abcdef0123456789abcdef0; do
 			"$program" --$option="$id" </dev/null >"$tmp/out" 2>"$tmp/err"
@@ -211,8 +211,8 @@ for program in "$bin"/tl-*; do
 		echo "$name --$option" >>"$tmp/options"
 	done
 done
-[ "$(grep -c -e '--env$' "$tmp/options")" -eq 6 ] && grep -q '^tl-query --run$' "$tmp/options" && grep -q '^tl-measure --part-of$' "$tmp/options"
-ok $? 'six programs have an --env'
+[ "$(grep -c -e '--env$' "$tmp/options")" -eq 7 ] && grep -q '^tl-query --run$' "$tmp/options" && grep -q '^tl-measure --part-of$' "$tmp/options"
+ok $? 'seven programs have an --env'
 
 # A terminal: whoever forgot the file is told what is waited for.
 

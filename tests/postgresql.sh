@@ -19,20 +19,19 @@ has_postgresql() {
 
 pg_end() {
 	[ -z "$pg_pid" ] || { kill -INT "$pg_pid" && wait "$pg_pid"; } 2>/dev/null
-	rm -rf "$pg" "${tmp:?}"
+	rm -rf "$pg"
 }
 
 # Makes the server's files, and starts it.
 pg_begin() {
 	pg=$(mktemp -d /tmp/tl-pg-XXXXXX) || return
-	trap pg_end EXIT
 	[ "$(id -u)" -ne 0 ] || chown postgres "$pg"
 	(cd / && pg_as "$pg_bin/initdb" -D "$pg/data" -U tl -A trust -E UTF8 --no-locale -N) >"$tmp/initdb" 2>&1 || return
 	pg_start
 }
 
 pg_start() {
-	(cd / && pg_as "$pg_bin/postgres" -D "$pg/data" -k "$pg" -h '' -c max_connections=120 -c fsync=off) >>"$tmp/server" 2>&1 &
+	(cd / && pg_as "$pg_bin/postgres" -D "$pg/data" -k "$pg" -h '' -c max_connections=120 -c fsync="${pg_fsync:-off}") >>"$tmp/server" 2>&1 &
 	pg_pid=$!
 	i=0
 	until pg_sql postgres 'SELECT 1' >/dev/null 2>&1; do
@@ -66,6 +65,7 @@ pg_begin_or_skip() {
 		echo '1..0 # SKIP there is no PostgreSQL server'
 		exit
 	}
+	trap 'pg_end; rm -rf "$tmp"' EXIT
 	pg_begin || {
 		sed 's/^/# /' "$tmp/initdb" "$tmp/server"
 		echo 'Bail out! the server does not start'

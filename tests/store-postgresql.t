@@ -18,7 +18,7 @@ pg_begin_or_skip
 ok $? 'a dump moves to a file and is the same'
 answers() { # database
 	"$bin/tl-query" -d "$1" --stats
-	"$bin/tl-query" -d "$1" --env any <"$here/workloads.ndjson"
+	"$bin/tl-query" -d "$1" --envs
 	"$bin/tl-query" -d "$1" --top 5 --env e1000000000000000000000000000000 <"$here/workloads.ndjson"
 	"$bin/tl-query" -d "$1" --cost
 	"$bin/tl-store" --check -d "$1" && echo sound

@@ -295,3 +295,82 @@ const struct record_object record_env = {
 	.meaning = "With --envs: an env that the database has results of.",
 	.field = env_fields,
 };
+
+static const struct record_field units_fields[] = {
+	{.name = "env_id",
+	 .kind = RECORD_TEXT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The env whose machines may take the units, or `any`."},
+	{.name = "open",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many nobody has taken."},
+	{.name = "leased",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many somebody has."},
+	{.name = "lapsed",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many somebody took whose lease is over: anyone may take them now."},
+	{.name = "done",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many are done."},
+	{.name = "rate_per_s",
+	 .kind = RECORD_NUMBER,
+	 .meaning = "How many were done a second, of those of the last hour."},
+	{.name = "left_s",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .nullable = 1,
+	 .unit = "s",
+	 .meaning = "How long the others take at that rate."},
+	{0},
+};
+static const struct record_object units = {
+	.name = "units", .by = "tl-query", .field = units_fields};
+
+static const struct record_field holder_fields[] = {
+	{.name = "holder",
+	 .kind = RECORD_TEXT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Its name (tl-store --holder)."},
+	{.name = "leased",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many units it has."},
+	{.name = "lapsed",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many it took, and the lease is over."},
+	{.name = "silent_s",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .unit = "s",
+	 .meaning = "Since when the first of these leases is over; 0: none is."},
+	{0},
+};
+static const struct record_object holder = {
+	.name = "holder", .by = "tl-query", .field = holder_fields};
+
+static const struct record_field fleet_fields[] = {
+	{.name = "units",
+	 .kind = RECORD_OBJECTS,
+	 .need = RECORD_REQUIRED,
+	 .object = &units,
+	 .meaning = "The units of work, by env."},
+	{.name = "holders",
+	 .kind = RECORD_OBJECTS,
+	 .need = RECORD_REQUIRED,
+	 .object = &holder,
+	 .meaning = "Who has some."},
+	{0},
+};
+
+const struct record_object record_fleet = {
+	.name = "fleet",
+	.by = "tl-query",
+	.meaning = "With --fleet: what the machines of a fleet do.",
+	.field = fleet_fields,
+};

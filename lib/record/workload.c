@@ -160,6 +160,14 @@ static const struct record_field workload_fields[] = {
 	 .meaning = "The library's variant that finals were against in an earlier round. Where the "
 		    "system is still the same, finals are against it again, and the library's "
 		    "variants are not timed anew."},
+	{.name = "unit",
+	 .kind = RECORD_ID,
+	 .by = "tl-store",
+	 .meaning = "The unit of work that was taken (tl-store --claim)."},
+	{.name = "claim",
+	 .kind = RECORD_ID,
+	 .by = "tl-store",
+	 .meaning = "The claim under which it was taken, by which the lease can be renewed."},
 	{.name = "prune",
 	 .kind = RECORD_OBJECT,
 	 .object = &prune,

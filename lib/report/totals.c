@@ -6,8 +6,8 @@
 #include "lib/io/field.h"
 #include "lib/report/saved.h"
 
-static void put_table(struct table *t, enum output_form form, const struct table_look *look,
-		      struct buf *b)
+void totals_table(struct table *t, enum output_form form, const struct table_look *look,
+		  struct buf *b)
 {
 	t->look = *look;
 	if (form == OUTPUT_CSV)
@@ -65,7 +65,7 @@ static void stats_table(const struct store_stats *s, enum output_form form,
 	table_row(&t);
 	table_cell(&t, 0, "core-seconds");
 	table_cell(&t, 1, "%.1f", s->core_s);
-	put_table(&t, form, look, b);
+	totals_table(&t, form, look, b);
 }
 
 void totals_stats(const struct store_stats *s, enum output_form form, const struct table_look *look,
@@ -174,7 +174,7 @@ static void cost_table(const struct cost_sum *s, enum output_form form,
 		cost_line(&t, "not known here", s->unknown_s, s->held_s, form);
 	cost_line(&t, "sum", cost_total(s), s->held_s, form);
 	cost_line(&t, "wasted of these", s->wasted_s, s->held_s, form);
-	put_table(&t, form, look, b);
+	totals_table(&t, form, look, b);
 	if (form == OUTPUT_TEXT)
 		cost_note(s, look, b);
 }

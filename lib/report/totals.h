@@ -9,6 +9,10 @@
 
 enum output_form { OUTPUT_RECORD, OUTPUT_TEXT, OUTPUT_CSV };
 
+/* Prints a table as text or as CSV, and frees it. */
+void totals_table(struct table *t, enum output_form form, const struct table_look *look,
+		  struct buf *b);
+
 /* Appended to b; a record without its newline. look: of a table. */
 void totals_stats(const struct store_stats *s, enum output_form form, const struct table_look *look,
 		  struct buf *b);

@@ -46,6 +46,8 @@ struct backend {
 	int (*check_name)(const char *name, struct err *e);
 	/* Is there one? 1; 0: not yet; -1. */
 	int (*is_there)(const char *name, struct err *e);
+	/* The name without passwords, allocated; NULL: it has none. */
+	char *(*without_passwords)(const char *name);
 	/* Connects, calls open_tables(), and allows writing or forbids it. close() can be called
 	 * after a failure, too. */
 	int (*open)(struct store *s, enum store_mode mode, struct err *e);

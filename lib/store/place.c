@@ -73,3 +73,12 @@ int store_find(const char *given, struct buf *path, struct err *e)
 	buf_free(&folder);
 	return rc;
 }
+
+const char *store_shown(const char *path, struct arena *a)
+{
+	char *without = backend_of(path)->without_passwords(path);
+	const char *shown = without ? arena_strdup(a, without) : path;
+
+	free(without);
+	return shown;
+}

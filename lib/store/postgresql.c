@@ -292,7 +292,7 @@ static const char *const words[][2] = {
 	{"STRICT", ""},
 	{"json_each", "json_array_elements_text"},
 	{"instr", "strpos"},
-	{"clock_s()", "extract(epoch FROM clock_timestamp())::double precision"},
+	{"clock_s()", "extract(epoch FROM statement_timestamp())::double precision"},
 	{"/* SKIP LOCKED */", "FOR UPDATE SKIP LOCKED"},
 };
 
@@ -695,6 +695,7 @@ const struct backend postgresql = {
 	.takes = takes,
 	.check_name = check_name,
 	.is_there = is_there,
+	.without_passwords = without_passwords,
 	.open = open_uri,
 	.close = close_connection,
 	.begin = begin,

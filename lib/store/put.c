@@ -7,6 +7,7 @@
 #include "lib/store/db.h"
 #include "lib/store/tally.h"
 #include "lib/store/row.h"
+#include "lib/store/units.h"
 
 /* A result with its row numbers. */
 struct numbered {
@@ -345,6 +346,8 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 
 	if (row_id(d, d->tok, "workload_id", &s->scratch, &id, e))
 		return STORE_BAD;
+	if (units_end(s, d, id, e))
+		return STORE_FAILED;
 	if (!run || run->type == JSON_NULL)
 		return STORE_KNOWN;
 	if (row_text(d, d->tok, "run", &s->scratch, &run_id, e))

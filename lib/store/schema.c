@@ -91,4 +91,24 @@ static const char results[] =
 	") STRICT;"
 	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of IS NOT NULL;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {results};
+/* Units of work (units.h). env NULL: any. record: the workload as it was opened. lease_end: by the
+ * database's clock, in seconds since 1970; of a unit that is done: when it was. taken: how often.
+ */
+static const char units[] = "CREATE TABLE units("
+			    "	num INTEGER PRIMARY KEY,"
+			    "	id TEXT NOT NULL UNIQUE,"
+			    "	workload INTEGER NOT NULL REFERENCES workloads,"
+			    "	env TEXT,"
+			    "	record TEXT NOT NULL,"
+			    "	state INTEGER NOT NULL," /* 0 open, 1 leased, 2 done */
+			    "	claim TEXT,"
+			    "	holder TEXT,"
+			    "	lease_end REAL,"
+			    "	taken INTEGER NOT NULL"
+			    ") STRICT;"
+			    "CREATE INDEX units_open ON units(num) WHERE state = 0;"
+			    "CREATE INDEX units_leased ON units(lease_end) WHERE state = 1;"
+			    "CREATE INDEX units_workload ON units(workload) WHERE state < 2;"
+			    "CREATE INDEX units_claim ON units(claim) WHERE state = 1;";
+
+const char *const schema_steps[SCHEMA_VERSION] = {results, units};

@@ -67,6 +67,12 @@ static int is_there(const char *path, struct err *e)
 		       : err_sys(e, "cannot look for the database %s", path);
 }
 
+static char *without_passwords(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
 /* ---- failures ---- */
 
 /* Fills e with what SQLite says went wrong, "cannot WHAT PATH: ...". Returns -1. */
@@ -442,6 +448,7 @@ const struct backend sqlite = {
 	.takes = takes,
 	.check_name = check_name,
 	.is_there = is_there,
+	.without_passwords = without_passwords,
 	.open = open_file,
 	.close = close_file,
 	.begin = begin,

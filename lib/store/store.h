@@ -1,8 +1,9 @@
 /* The database: what was measured, and where workloads come from, behind a few functions.
  *
- * One SQLite file with a rollback journal, synced at each commit: a process may be killed at any
- * time, and many may write at once (they take turns, see store_begin). The contents do not depend
- * on the order in which records came, and storing a record twice changes nothing:
+ * It is a file of SQLite, or a database of PostgreSQL (postgresql://HOST/NAME), and nothing outside
+ * this room knows which (backend.h). What is committed is on the disk: a process may be killed at
+ * any time, and many may write at once (they take turns, see store_begin). The contents do not
+ * depend on the order in which records came, and storing a record twice changes nothing:
  *
  * - The key of a result is (candidate, env, run, stage). Of two different records with the same key
  *   the later one is kept, by "at" and then by the bytes of the record.
@@ -39,10 +40,10 @@ struct target;
 /* STORE_READ changes nothing, except that it rolls back what a killed writer left half done. */
 enum store_mode { STORE_READ, STORE_WRITE };
 
-/* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
- * folder is made if mode is STORE_WRITE. */
+/* The database's path, or its address: given, else $TL_DB, else
+ * ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
-/* Is there a file? 1; 0: no; -1: that cannot be found out. */
+/* Is there a file? 1; 0: no; -1: that cannot be found out. Of an address it is always 1. */
 int store_is_there(const char *path, struct err *e);
 /* The path for reading, as above, and whether there is a file: 1; 0: not yet; -1. It is a
  * failure if the path was given and its folder does not exist, because the path may be mistyped. */
@@ -50,6 +51,8 @@ int store_find(const char *given, struct buf *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
+/* The path as sentences name it: without a password. */
+const char *store_shown(const char *path, struct arena *a);
 void store_close(struct store *s);
 /* Does it hold replayed results? store_make_replayed() makes it so, and fails if it holds measured
  * ones. */
