@@ -47,7 +47,7 @@ ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fau
 ALL_H := $(wildcard lib/*/*.h lib/*/*/*.h libexec/*.h tests/*.h tests/emulator/*.h)
 # What exports are made of: built there, and laid out here.
 EXPORTED := $(wildcard share/export/*.[ch])
-ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
+ALL_SH := $(wildcard share/*.sh share/recipes/*.sh share/recipes/*.sbatch bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself, and what all share.
 registry_names = $(filter-out $(1) candidate convolution rows,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
@@ -345,6 +345,9 @@ bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come ag
 bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
 	@sh bench/store.sh
 
+bench-fleet: all $(B)/bench/claims ## results and claims a second, with a server and with a file (RESULTS=N)
+	@BIN='$(BIN)' BUILD='$(B)' sh bench/fleet.sh
+
 bench-extract: all ## reading models of 2 GB, and 300 of them in one archive: time and memory
 	@BIN='$(BIN)' sh bench/extract.sh
 
@@ -378,7 +381,7 @@ CPU_SPACES = $(sort $(filter-out share/spaces/h100/%,$(wildcard share/spaces/*/*
 TEST_SPACES = $(foreach network,$(BENCH_TEST),$(filter %/$(network).zst %/avx2-$(network).zst,$(CPU_SPACES)))
 
 # FILE:PLACE below the prefix, and the file's mode.
-SHARE_DATA := $(wildcard share/models/* share/export/*)
+SHARE_DATA := $(wildcard share/models/* share/export/* share/recipes/*)
 INSTALL_BIN = $(foreach f,$(PROGRAMS:%=bin/%) $(WORKERS:%=libexec/tl/%),$f:$f)
 INSTALL_DATA = $(foreach f,$(MAN1),$f:share/man/man1/$(notdir $f)) \
 	$(foreach f,$(MAN57),$f:share/man/man$(subst .,,$(suffix $f))/$(notdir $f)) \
@@ -393,8 +396,15 @@ install: all doc ## install programs, workers, manual pages, completions and dat
 	@for f in $(INSTALL_DATA); do install -D -m 644 "$${f%%:*}" "$(ROOT)/$${f#*:}" || exit; done
 uninstall: ## remove what install put there
 	@for f in $(INSTALL_BIN) $(INSTALL_DATA); do rm -f "$(ROOT)/$${f#*:}"; done
-	@for d in share/tl/models share/tl/export share/tl libexec/tl libexec; do \
+	@for d in share/tl/models share/tl/export share/tl/recipes share/tl libexec/tl libexec; do \
 		rmdir --ignore-fail-on-non-empty "$(ROOT)/$$d" 2>/dev/null || :; done
+
+# Built in a copy of the tree, as dpkg-buildpackage writes beside it.
+deb: ## a Debian package, build/deb/tensor-lathe_*.deb (wants debhelper)
+	@rm -rf build/deb && mkdir -p build/deb/tree
+	@tar --exclude=./build --exclude=./bin --exclude=./libexec/tl --exclude=./config.mk --exclude=./.git --exclude=./share/spaces -cf - . | tar -xf - -C build/deb/tree
+	@cd build/deb/tree && dpkg-buildpackage -us -uc -b -rfakeroot
+	@rm -rf build/deb/tree && ls build/deb/*.deb
 
 clean: ## remove all that was built
 	rm -rf build bin libexec/tl config.mk
@@ -404,6 +414,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-20s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-fleet bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,0 +1,126 @@
+#!/bin/sh
+# A fleet under a real Slurm, with a database of PostgreSQL: nodes are killed and frozen, the server and slurmctld are killed, at
+# random moments. Each unit is done once, nothing that was measured is lost, and the best kernels are those of one machine.
+#
+# Measuring is played (fleet-measure.pl). TL_TEST_FAULTS (10), TL_TEST_NODES (4), TL_TEST_WORKLOADS (40) and TL_TEST_SEED (1).
+bin=${BIN:-bin}
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tests/postgresql.sh
+. "$here/postgresql.sh"
+# shellcheck source=tests/slurm.sh
+. "$here/slurm.sh"
+unset TL_DB
+has_slurm || {
+	echo '1..0 # SKIP there is no Slurm (slurmctld, slurmd, munge), or this is not root'
+	exit
+}
+pg_begin_or_skip
+trap 'slurm_end; pg_end; rm -rf "$tmp"' EXIT
+faults=${TL_TEST_FAULTS:-10} nodes=${TL_TEST_NODES:-4} workloads=${TL_TEST_WORKLOADS:-40}
+mkdir "$tmp/shims" "$tmp/acked" "$tmp/jobs"
+bin=$(cd "$bin" && pwd)
+# What tl-store acknowledged is kept beside.
+cat >"$tmp/shims/tl-store" <<EOF
+#!/bin/sh
+for last; do :; done
+case \$last in
+results.*)
+	copy=\$(mktemp $tmp/acked/XXXXXX)
+	cp "\$last" "\$copy"
+	$bin/tl-store "\$@" || exit
+	mv "\$copy" "\$copy.ok"
+	;;
+*) exec $bin/tl-store "\$@" ;;
+esac
+EOF
+chmod +x "$tmp/shims/tl-store"
+chmod 755 "$tmp"
+PATH=$tmp/shims:$bin:$PATH
+env=$(tl-doctor 2>/dev/null | sed -n 's/^env *\([0-9a-f]*\),.*/\1/p')
+export PATH TL_RECIPES="$here/../share/recipes" UNITS=2 LEASE=4s PAUSE=0.5
+export MEASURE="perl $here/fleet-measure.pl $env 0.02" PRUNE="tl-prune --until rounds<2 -b $((workloads * 4))"
+
+counts() { # database: open, leased, lapsed, done
+	tl-query -d "$1" --fleet | jq -r '[.units[] | [.open, .leased, .lapsed, .done]] | transpose | map(add) | join(" ")'
+}
+best() { # database
+	tl-query -q -d "$1" "$tmp/wl" | jq -r '"\(.workload.workload_id) \(.candidate_id) \(.latency_s)"' | sort
+}
+workers_end() { # seconds at most
+	i=0
+	while [ -n "$(squeue -h 2>/dev/null || echo away)" ] && [ $((i += 1)) -lt "$1" ]; do sleep 1; done
+	[ $i -lt "$1" ]
+}
+
+i=0
+while [ $((i += 1)) -le "$workloads" ]; do echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"matmul\",\"prob\":\"${i}x64:64x64\"}"; done | tl-check --fix >"$tmp/wl"
+tl-store -q -d "$tmp/alone.db" "$tmp/wl"
+sh "$TL_RECIPES/worker.sh" "$tmp/alone.db" "$tmp/alone" 2>"$tmp/err"
+best "$tmp/alone.db" >"$tmp/best.alone"
+[ "$(wc -l <"$tmp/best.alone")" -eq "$workloads" ]
+ok $? "one machine tunes $workloads workloads: $(counts "$tmp/alone.db")"
+
+slurm_begin "$nodes"
+ok $? "Slurm has $nodes nodes" || {
+	tail -n 20 "$slurm"/*.out | sed 's/^/# /'
+	echo "1..$n"
+	exit
+}
+pg_sql postgres 'CREATE DATABASE fleet'
+uri=$(pg_uri fleet)
+tl-store -q -d "$uri" "$tmp/wl"
+(cd "$tmp/jobs" && sbatch -Q --array="1-$nodes" --output=%a.out "$TL_RECIPES/slurm.sbatch" "$uri")
+ok $? 'sbatch takes the recipe'
+
+kill_node() { # number
+	for pid in $(slurm_processes "$1"); do kill -9 "$pid" 2>/dev/null; done
+	sleep 1
+	slurm_node "$1"
+}
+freeze_node() { # number: for twice the lease
+	frozen=$(slurm_processes "$1")
+	for pid in $frozen; do kill -STOP "$pid" 2>/dev/null; done
+	sleep 8
+	for pid in $frozen; do kill -CONT "$pid" 2>/dev/null; done
+}
+kill_master() {
+	kill -9 "$(cat "$slurm/slurmctld.pid")"
+	slurm_master
+}
+awk -v seed="${TL_TEST_SEED:-1}" -v n="$faults" -v nodes="$nodes" \
+	'BEGIN { srand(seed); for (; n; n--) print int(4 * rand()), 1 + int(nodes * rand()), 1.5 * rand() }' >"$tmp/faults"
+while read -r what node wait; do
+	sleep "$wait"
+	case $what in
+	0) kill_node "$node" ;;
+	1) freeze_node "$node" ;;
+	2) pg_kill && pg_start ;;
+	3) kill_master ;;
+	esac
+	echo "# fault $what at node $node: $(counts "$uri" 2>/dev/null)"
+done <"$tmp/faults"
+workers_end 240
+ok $? 'all workers end' || squeue | sed 's/^/# /'
+
+# What is left in the folders of workers that were not begun again.
+for folder in "$tmp"/jobs/tl-worker.* "$tmp/last"; do sh "$TL_RECIPES/worker.sh" "$uri" "$folder" 2>>"$tmp/err"; done
+counts "$uri" | grep -q '^0 0 0 '
+ok $? "each unit is done: $(counts "$uri")"
+tl-query -d "$uri" --dump=results | sort >"$tmp/have"
+cat "$tmp"/acked/*.ok | grep '"type":"result"' | grep '}$' | sort -u | comm -23 - "$tmp/have" >"$tmp/lost"
+[ ! -s "$tmp/lost" ] && [ -s "$tmp/have" ]
+ok $? "nothing that was acknowledged is lost: $(wc -l <"$tmp/have") results" || sed 's/^/# /' "$tmp/lost" | cut -c1-200 | head -n 5
+[ -z "$(find "$tmp/jobs" -name 'results.*')" ]
+ok $? 'nothing waits in a folder'
+cat "$tmp"/jobs/tl-worker.*/kept.* 2>/dev/null | grep '^{"tl":1,"type":"result".*}$' | sort -u | comm -23 - "$tmp/have" >"$tmp/lost"
+[ ! -s "$tmp/lost" ]
+ok $? 'what a killed worker had measured is stored'
+tl-store --check -d "$uri"
+ok $? 'the database is sound'
+best "$uri" >"$tmp/best"
+cmp -s "$tmp/best" "$tmp/best.alone"
+ok $? 'the best kernels are those of one machine' || diff "$tmp/best" "$tmp/best.alone" | head -n 6 | sed 's/^/# /'
+
+echo "1..$n"
