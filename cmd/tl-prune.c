@@ -27,7 +27,7 @@ static int no_db, all, quiet, verbose, finals, reserve, list_policies;
 static int64_t budget = -1, patience = -1;
 static double gain = -1, min_gain = -1;
 static const struct policy *policy;
-static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 0.01};
+static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 0.005};
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -60,7 +60,7 @@ static const struct opt opts[] = {
 	 "Stop an operator after N candidates without a gain. Default 32.", NULL},
 	{0, "min-gain", OPT_REAL, &min_gain, "X",
 	 "Stop all operators when as many core-seconds again as were spent so far are expected to "
-	 "gain less than this, as a share of the time of all operators. Default 0.01.",
+	 "gain less than this, as a share of the time of all operators. Default 0.005.",
 	 NULL},
 	{0, "until", OPT_STRING, &until, "LIMITS",
 	 "Go on only while all of these limits hold, separated by commas: core-seconds<N, "

@@ -96,7 +96,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "min-gain", OPT_STRING, &min_gain, "X",
 	 "Stop all when twice the cost is expected to gain less than this share of the time of all "
-	 "operators; by default tl-prune's number, 0.01. 0: only plateaus and limits stop. Only "
+	 "operators; by default tl-prune's number, 0.005. 0: only plateaus and limits stop. Only "
 	 "the policy preempt heeds it.",
 	 NULL},
 	{0, "final", OPT_STRING, &finals, "N",
