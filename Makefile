@@ -69,6 +69,8 @@ all: $(PROGRAMS:%=$(BIN)/%) $(WORKERS:%=$(LIBEXEC)/%) ## build the programs and 
 
 deps: ## install the Debian packages that are needed and missing (share/deps.txt)
 	@sh share/deps.sh
+deps-fleet: ## install what tests of fleets want: PostgreSQL, Slurm, GNU parallel, debhelper (share/deps-fleet.txt)
+	@sh share/deps.sh deps-fleet.txt
 
 # Nothing may look for a compiler or a library before `deps` is done, where it is among the goals (`make deps demo`):
 # config.mk waits for it, and everything that is built waits for config.mk.
@@ -81,7 +83,7 @@ ifneq ($(ONEDNN_FOLDER),$(shell sed -n 's/^ONEDNN_HERE := //p' $(CONFIG) 2>/dev/
 $(CONFIG): another_onednn
 .PHONY: another_onednn
 endif
-ifneq ($(filter-out deps help clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps deps-fleet help clean,$(or $(MAKECMDGOALS),all)),)
 include $(CONFIG)
 endif
 
@@ -197,11 +199,11 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 ## Checking
 
 # The long ones begin, so that no core waits for the last of them.
-LONG_TESTS := $(patsubst %,tests/%.t,cuda stranger fault train run tune torture graphs measure examples export) $(patsubst %,$(B)/tests/%,kernels blocks)
+LONG_TESTS := $(patsubst %,tests/%.t,store-postgresql slurm deb cuda stranger fault train run tune torture graphs measure examples export) $(patsubst %,$(B)/tests/%,kernels blocks)
 TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
 # Sanitizers find nothing more in these: they look at texts and at what is installed, or run what other tests run as well.
 ifneq ($(SAN),)
-TESTS := $(filter-out $(patsubst %,tests/%.t,bench complete descriptors examples floors install man networks schema stranger),$(TESTS))
+TESTS := $(filter-out $(patsubst %,tests/%.t,bench complete deb descriptors examples floors install man networks recipes schema slurm stranger),$(TESTS))
 endif
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
@@ -414,6 +416,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-20s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-fleet bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall deb clean help
+.PHONY: all deps deps-fleet doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-fleet bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

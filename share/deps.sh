@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs what share/deps.txt lists and this Debian system lacks. Says and does nothing when all is there.
+# Installs what share/deps.txt (or the list in this folder that is given) has and this Debian system lacks. Says and does nothing when
+# all is there.
 set -eu
 cd "$(dirname "$0")"
-list=$(sed 's/#.*//' deps.txt)
+list=$(sed 's/#.*//' "${1:-deps.txt}")
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || {
 	echo "deps: this is no Debian system; see share/deps.txt for what is needed" >&2
@@ -25,7 +26,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	}
 fi
 apt() {
-	$as_root env DEBIAN_FRONTEND=noninteractive \
+	# RUNLEVEL: a service that a package brings is not started.
+	$as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
 		apt-get -q -y -o DPkg::Lock::Timeout=600 "$@" </dev/null >&2
 }
 apt update || echo "deps: the package lists could not be brought up to date; going on with those that are here" >&2

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # A PostgreSQL server for a test, to be sourced behind tap.sh: it has a socket and no port, and ends with the test.
+# shellcheck disable=SC2154 # tmp is the test's
 pg_bin=$(find /usr/lib/postgresql/*/bin /usr/local/pgsql/bin /usr/bin -maxdepth 1 -name initdb 2>/dev/null | sort -V | tail -n 1)
 pg_bin=${pg_bin%/initdb}
 pg= # the server's folder, and that of its socket

@@ -143,7 +143,7 @@ static void test_stops(void)
 	op[4].exhausted = 1;
 	decide(&rules);
 	ok(!op[4].tune, "no turn without candidates: %s", op[4].reason);
-	r.min_gain = 0.01;
+	r.min_gain = 0.025;
 	for (int i = 0; i < OPS; i++)
 		history(i, 40, 40, 1e-4, 9);
 	ok(decide(&r) > 0, "while a doubling brings much they go on");

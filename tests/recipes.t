@@ -11,7 +11,7 @@ recipes=$(cd "$here/../share/recipes" && pwd)
 PATH=$(cd "$bin" && pwd):$PATH
 export PATH TL_RECIPES="$recipes"
 
-long=$(for f in "$recipes"/*; do [ "$(grep -vc '^ *#\|^$' "$f")" -le 40 ] || echo "$f"; done)
+long=$(for f in "$recipes"/*; do [ "$(grep -vc '^[[:space:]]*\(#\|$\)' "$f")" -le 40 ] || echo "$f"; done)
 [ -z "$long" ]
 ok $? "no recipe has more than 40 lines $long"
 
@@ -108,7 +108,7 @@ workloads 2 >"$tmp/a.log.wl"
 : >"$tmp/a.log"
 touch "$tmp/a.log.wl"
 make -s -C "$tmp" -f "$recipes/tune.mk" MODELS=a.log TIME=3s >"$tmp/out" 2>"$tmp/err" && [ -s "$tmp/a.log.md" ] && [ -s "$tmp/a.log.tuned" ] &&
-	[ -z "$(make -C "$tmp" -f "$recipes/tune.mk" MODELS=a.log TIME=3s 2>&1 | grep tl-)" ]
+	[ -z "$(make --no-print-directory -C "$tmp" -f "$recipes/tune.mk" MODELS=a.log TIME=3s 2>&1 | grep "tl-[teq]")" ]
 ok $? 'tune.mk tunes a model and writes its report, once' || sed 's/^/# /' "$tmp/err"
 
 # cron

@@ -33,9 +33,9 @@ static const double PRIOR_DOUBLING = 0.2, EACH_FURTHER = 0.5, PRIOR_OPERATORS = 
 /* Two processes differ by 2 or 3%. So we know no better what a doubling brought one operator,
  * however many candidates it had. It counts half as much as what it brought on the mean of all. */
 static const double OWN = 1.0 / 3;
-/* What the last doubling brought, brought more when a run went on than half of it: the first candidates
- * are the model's best ones, and say little of those that a search finds which has learned from them. In
- * six runs that 0.63% were expected of, a doubling brought 1.6% (EXPERIMENTS.md, "When to stop"). */
+/* The first candidates are the model's best ones, and a search that has learned from them finds
+ * more than they promise. In six runs of which 0.63% were expected, a doubling brought 1.6%
+ * (EXPERIMENTS.md, "When to stop"). So the end of a run takes the expected gain so many times. */
 static const double UNDERRATED = 2.5;
 /* The probe's rates are as noisy as other times. A best far below the bound refutes it. */
 static const double AT_BOUND = 1.05, BELOW_BOUND = 0.9;

@@ -29,19 +29,20 @@ measure() {
 }
 trap 'stopped=143; [ -z "$pipeline" ] || kill -TERM -"$pipeline" 2>/dev/null' TERM INT HUP
 
-store
-give_back
+store; give_back
 while [ -z "$stopped" ]; do
 	store && tl-store -d "$db" --claim "${UNITS:-4}" --lease "${LEASE:-10m}" -o units
 	case $? in
 	0) measure ;;
-	1) # tl-prune ends with 1 when nothing is worth more
+	1) # tl-prune ends with 1 when nothing is worth more. What others have may still come back
 		tl-query -d "$db" --dump=workloads | ${PRUNE:-tl-prune} -d "$db" -o round
-		case $? in 0) tl-store -q -d "$db" --open round ;; 1) break ;; esac
+		case $? in
+		0) tl-store -q -d "$db" --open round ;;
+		1) tl-query -d "$db" --fleet | grep -q '"leased":[1-9]' || break ;;
+		esac
 		sleep "${PAUSE:-3}" ;;
 	*) sleep "${PAUSE:-10}" ;;
 	esac
 done
-store
-give_back
+store; give_back
 exit "${stopped:-0}"
