@@ -1,4 +1,4 @@
-/* Inside of lib/store: a kind of database, as a table of functions. All else in this room is the
+/* Inside of lib/store: a kind of database is a table of functions. All else in this room is the
  * same for each kind: the tables, the statements, and what they mean.
  *
  * Statements are written in the SQL that all kinds understand. Where they have different words for
@@ -88,8 +88,8 @@ extern const struct backend sqlite, postgresql;
 /* The kind of a database by its name. */
 const struct backend *backend_of(const char *name);
 
-/* Of open.c, for open(): makes the tables where there are none, or brings those of an older version
- * up to date, and refuses those of a newer version or of another program. */
+/* open() calls this function of open.c. It makes the tables where there are none, or brings those
+ * of an older version up to date, and refuses those of a newer version or of another program. */
 int open_tables(struct store *s, enum store_mode mode, struct err *e);
 
 #endif

@@ -43,8 +43,8 @@ enum { DB_BUSY_S = 120 };
 /* Others have held the database since then (clock_now()). May this process go on waiting? It tells
  * its user of a long wait. */
 int db_may_wait(struct store *s, double since);
-/* What a failed wait is: "cannot WHAT the database PATH: others held it for 120 seconds". Returns
- * -1. */
+/* Tells of a wait that was in vain: "cannot WHAT the database PATH: others held it for 120
+ * seconds". Returns -1. */
 int db_busy(struct store *s, const char *what, struct err *e);
 
 /* The statement of a literal, prepared once and kept; ready to be bound. NULL on failure. */

@@ -152,7 +152,7 @@ static int fail(struct store *s, const char *what, PGresult *r, struct err *e)
 	struct buf line = BUF_INIT;
 	int rc;
 
-	if (state && !strcmp(state, "57014")) { /* it was cancelled, see wait_for() */
+	if (state && !strcmp(state, "57014")) { /* it was cancelled, see await_answer() */
 		rc = db_busy(s, what, e);
 	} else {
 		one_line(&line, why && *why ? why : pq.PQerrorMessage(of(s)->c));
@@ -205,8 +205,8 @@ static int await_answer(struct store *s, int may_wait)
 	return 0;
 }
 
-/* Of two answers the one that counts: the first that tells of a failure, else the later one. The
- * other one is freed. */
+/* Returns the one of two answers that counts: the first that tells of a failure, or else the later
+ * one. It frees the other one. */
 static PGresult *choose(PGresult *r, PGresult *next)
 {
 	PGresult *other = !r || is_good(r) ? r : next;
@@ -266,7 +266,7 @@ static int settle(struct store *s, struct err *e)
 	return 0;
 }
 
-/* Runs a script; of its statements one that fails is the last. */
+/* Runs a script. It ends at a statement that fails. */
 static int run(struct store *s, const char *sql, int may_wait, const char *what, struct err *e)
 {
 	PGresult *r;
@@ -450,7 +450,7 @@ static int execute(struct stmt *q, struct err *e)
 	return 0;
 }
 
-/* Its answer comes with that of the next statement, so that nobody waits for it. */
+/* The answer is read with that of the next statement, so that nobody waits for it. */
 static int later(struct stmt *q, struct err *e)
 {
 	struct connection *c = of(q->store);
