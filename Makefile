@@ -405,7 +405,7 @@ uninstall: ## remove what install put there
 deb: ## a Debian package, build/deb/tensor-lathe_*.deb (wants debhelper)
 	@rm -rf build/deb && mkdir -p build/deb/tree
 	@tar --exclude=./build --exclude=./bin --exclude=./libexec/tl --exclude=./config.mk --exclude=./.git --exclude=./share/spaces -cf - . | tar -xf - -C build/deb/tree
-	@cd build/deb/tree && dpkg-buildpackage -us -uc -b -rfakeroot
+	@cd build/deb/tree && dpkg-buildpackage -us -uc -b
 	@rm -rf build/deb/tree && ls build/deb/*.deb
 
 clean: ## remove all that was built

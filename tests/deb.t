@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/tap.sh
 . "$here/tap.sh"
-{ command -v dh && command -v fakeroot && command -v dpkg-buildpackage; } >/dev/null 2>&1 || {
+{ command -v dh && command -v dpkg-buildpackage; } >/dev/null 2>&1 || {
 	echo '1..0 # SKIP debhelper is not here'
 	exit
 }

@@ -43,15 +43,21 @@ ok $? 'two workers tune all workloads' || sed 's/^/# /' "$tmp"/err.*
 [ -z "$(find "$tmp/one" "$tmp/two" -name 'results.*' -o -name 'kept.*')" ] && tl-store --check -d "$db"
 ok $? 'and nothing is left in their folders'
 
+mkdir "$tmp/held"
+flock "$tmp/held/lock" sleep 60 &
+holder=$!
+sh "$recipes/worker.sh" "$db" "$tmp/held" 2>"$tmp/err"
+[ $? -eq 75 ] && grep -q 'another worker has' "$tmp/err"
+ok $? 'a folder has one worker'
+pkill -P $holder
+wait $holder
+
 db=$(db stopped)
 tl-store -q -d "$db" "$tmp/wl"
 sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err" &
 one=$!
 i=0
 until [ -n "$(find "$tmp/one" -name 'results.*')" ] || [ $((i += 1)) -gt 300 ]; do sleep 0.1; done
-sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err.two"
-[ $? -eq 75 ] && grep -q 'another worker has' "$tmp/err.two"
-ok $? 'a folder has one worker'
 kill -TERM $one
 wait $one
 [ $? -eq 143 ]
@@ -60,12 +66,14 @@ counts "$db" | grep -q ' 0 0 ' && [ -z "$(find "$tmp/one" -name 'results.*')" ]
 ok $? "what it had is given back, and what it measured is stored: $(counts "$db")"
 
 # One that is killed has the results of its last units in its folder. What it had not ended is open again when its lease is over.
-sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err" &
+LEASE=20s sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err" &
 one=$!
 i=0
 until [ -n "$(find "$tmp/one" -name 'results.*' -size +0)" ] || [ $((i += 1)) -gt 300 ]; do sleep 0.1; done
-pkill -KILL -P $one
+children=$(pgrep -P $one)
 kill -9 $one
+# shellcheck disable=SC2086 # they are numbers
+kill -9 $children 2>/dev/null
 wait $one 2>/dev/null
 LEASE=1m sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(counts "$db")" = '0 0 0 6' ] && [ "$(lacking "$db" "$tmp/wl")" -eq 0 ]

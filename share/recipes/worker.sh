@@ -7,7 +7,7 @@
 set -u
 db=$1 folder=${2:-tl-worker} pipeline='' stopped=''
 mkdir -p "$folder" && cd "$folder" && exec 9>lock || exit 3
-flock -n 9 || { echo "worker.sh: another worker has $folder" >&2; exit 75; }
+flock -w 5 9 || { echo "worker.sh: another worker has $folder" >&2; exit 75; }
 
 store() { # what was measured. A file that was cut off, or has bad lines, is kept: the database has the good ones
 	for results in results.*; do
