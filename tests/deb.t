@@ -7,6 +7,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 	echo '1..0 # SKIP debhelper is not here'
 	exit
 }
+lacking=$(cd "$here/.." && dpkg-checkbuilddeps 2>&1) || {
+	echo "1..0 # SKIP $lacking"
+	exit
+}
 # A copy, as other tests use the tree meanwhile.
 mkdir "$tmp/tree"
 tar -C "$here/.." --exclude=./build --exclude=./bin --exclude=./libexec/tl --exclude=./config.mk --exclude=./.git --exclude=./share/spaces -cf - . | tar -xf - -C "$tmp/tree"
