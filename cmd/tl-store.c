@@ -1,10 +1,12 @@
 /* tl-store: results, workloads and ends -> the database, passed on like tee once committed. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/door/door.h"
+#include "lib/host/env.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -259,22 +261,37 @@ static const char *name_holder(struct buf *name)
 }
 
 /* Makes env_id that of this machine, if none is given, and NULL of "any". */
-static int find_env(struct store *db, struct err *e)
+static int find_env(struct err *e)
 {
-	static struct id here;
-	struct arena a = ARENA_INIT;
-	struct store_env env = {0};
+	static struct id id;
+	struct env here = {0};
 	int rc = 0;
 
-	if (!env_id &&
-	    (rc = store_env_here(db, target_named(target_name), NULL, &a, &env, e)) > 0) {
-		snprintf(here.s, sizeof here.s, "%s", env.id);
-		env_id = here.s;
-	} else if (env_id && !strcmp(env_id, "any")) {
+	if (!env_id) {
+		rc = env_here(&here, target_named(target_name), e);
+		id = here.id;
+		env_id = id.s;
+		env_free(&here);
+	} else if (!strcmp(env_id, "any")) {
 		env_id = NULL;
 	}
-	arena_free(&a);
-	return rc < 0 ? -1 : 0;
+	return rc ? -1 : 0;
+}
+
+static void check_usage(int files)
+{
+	const int others = (claim_n >= 0) + (renew != NULL) + (release != NULL) + check;
+	struct err e = ERR_INIT;
+
+	if (others > 1)
+		err_status(&e, EXIT_USAGE,
+			   "--claim, --renew, --release and --check exclude each other");
+	else if (others && (files || opens || replayed))
+		err_status(&e, EXIT_USAGE,
+			   "--claim, --renew, --release and --check read no files, and go with "
+			   "neither --open nor --replayed");
+	if (*e.msg)
+		exit(opt_fail(&program, &e));
 }
 
 /* How many units were taken; -1. */
@@ -350,6 +367,7 @@ int main(int argc, char **argv)
 	struct rec_out *out = NULL;
 	struct rec_in *in = NULL;
 
+	check_usage(argc - first);
 	if (!check)
 		rec_read_on_at_first_signal();
 	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
@@ -358,7 +376,7 @@ int main(int argc, char **argv)
 		status = opt_fail(&program, &e);
 	else if (check)
 		status = run_check(db, &e);
-	else if ((opens || claim_n >= 0) && find_env(db, &e))
+	else if ((opens || claim_n >= 0) && find_env(&e))
 		status = opt_fail(&program, &e);
 	else if (claim_n >= 0 || renew || release)
 		status = do_units(db);

@@ -34,7 +34,7 @@ ok $? 'and answers the same'
 [ $? -eq 2 ] && grep -q '"mysql" is no kind of database that is known: it is a file, or postgresql://HOST/NAME' "$tmp/err"
 ok $? 'another kind of database is refused'
 for uri in "postgresql:///a?host=$tmp/nowhere&user=tl" "postgresql://tl:secret@localhost:1/a?connect_timeout=2&password=secret" \
-	"postgresql:///nothing_here?host=$pg&user=tl" "postgresql:///a?host=$pg&user=nobody_here" 'postgresql://[::1/a' \
+	"postgresql:///nothing_here?host=$pg&user=tl" "postgresql:///a?host=$pg&user=nobody_here" 'postgresql://[::1/a' 'postgresql://tl:secret@[::1/a' \
 	'postgresql:///a?colour=red'; do
 	"$bin/tl-store" -q -d "$uri" "$tmp/a" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 3 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'tl-store: cannot open the database postgres' "$tmp/err" &&

@@ -55,6 +55,13 @@ ok $? 'a lease can be renewed, if the claim has one'
 "$bin/tl-store" -d "$uri" --release "$(claim_of "$tmp/second")" && is "$(counts)" "$((workloads - 2)) 2 0 0"
 ok $? 'what is given back is open again'
 
+for args in "--claim 1 --renew $one" "--claim 1 $here/workloads.ndjson" "--release $one --open" '--check --claim 1'; do
+	# shellcheck disable=SC2086 # they are words
+	"$bin/tl-store" -d "$uri" $args >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q 'claim, --renew, --release and --check' "$tmp/err"
+	ok $? "$args is refused"
+done
+
 # Ends
 
 ends "$tmp/first" $one | "$bin/tl-store" -q -d "$uri" && is "$(counts)" "$((workloads - 2)) 0 0 2"

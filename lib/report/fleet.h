@@ -1,4 +1,4 @@
-/* What a fleet does: its units of work by env, and the machines that have some. */
+/* Shows what a fleet does: its units of work by env, and the machines that have some. */
 #ifndef TL_REPORT_FLEET_H
 #define TL_REPORT_FLEET_H
 

@@ -22,7 +22,7 @@ struct stmt {
 	void *own;	 /* the backend's */
 };
 
-/* What is bound to a parameter, and what a column holds. */
+/* A value is bound to a parameter, or stands in a column. */
 enum value_type { VALUE_NULL, VALUE_INTEGER, VALUE_NUMBER, VALUE_TEXT, VALUE_BYTES };
 struct value {
 	enum value_type type;
@@ -32,7 +32,7 @@ struct value {
 	size_t n;
 };
 
-/* What a database says of itself. */
+/* A database says this of itself. */
 struct about {
 	int64_t version; /* of the tables; 0: there are none yet */
 	int replayed;	 /* it is for replayed results */

@@ -17,12 +17,13 @@ struct tallies {
 
 struct store {
 	const struct backend *backend;
-	void *own;     /* the backend's connection */
-	char *path;    /* the database's name */
-	int replayed;  /* what kind of results it holds */
-	int in_batch;  /* between store_begin() and its end */
-	int busy_said; /* the user was told of a wait */
-	double waited; /* the longest wait for others so far, in seconds */
+	void *own;	 /* the backend's connection */
+	char *path;	 /* the database's name */
+	int64_t version; /* of the tables; a reader may meet an older one */
+	int replayed;	 /* what kind of results it holds */
+	int in_batch;	 /* between store_begin() and its end */
+	int busy_said;	 /* the user was told of a wait */
+	double waited;	 /* the longest wait for others so far, in seconds */
 	int nstmt;
 	struct stmt stmt[DB_STATEMENTS];
 	/* Ids to row numbers. A row is never removed, and never gets another number, so what was

@@ -13,6 +13,7 @@ static int read_about(struct store *s, struct about *a, struct err *e)
 	if (a->foreign)
 		return err_set(e, "%s is a database of another program", s->path);
 	s->replayed = a->replayed;
+	s->version = a->version;
 	if (a->version > SCHEMA_VERSION)
 		return err_set(e, "%s was made by a newer version (schema %lld; this one knows %d)",
 			       s->path, (long long)a->version, SCHEMA_VERSION);
@@ -30,6 +31,7 @@ static int make_steps(struct store *s, struct about *a, struct err *e)
 	for (; a->version < SCHEMA_VERSION; a->version++)
 		if (s->backend->create(s, schema_steps[a->version], e))
 			return -1;
+	s->version = a->version;
 	return s->backend->set_about(s, a, e);
 }
 

@@ -1,6 +1,7 @@
 /* PostgreSQL, by libpq, which is loaded when such a database is opened. The tables are in a schema
  * of their own, "tl". Writers take turns by a lock of the database, so that row numbers grow in the
  * order of commits, as in a file. */
+#include <assert.h>
 #include <dlfcn.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -53,20 +54,20 @@ enum {
 
 #define MEMBER(name) __typeof__(name) *name;
 static struct {
-	void *library;
+	void *handle;
 	FUNCTIONS(MEMBER)
 } pq;
 #undef MEMBER
 
 static int load(struct err *e)
 {
-	if (pq.library)
+	if (pq.handle)
 		return 0;
-	pq.library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-	if (!pq.library)
+	pq.handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+	if (!pq.handle)
 		return err_set(e, "PostgreSQL's library cannot be loaded: %s", dlerror());
 #define FIND(name)                                                                                 \
-	if (!(*(void **)&pq.name = dlsym(pq.library, #name)))                                      \
+	if (!(*(void **)&pq.name = dlsym(pq.handle, #name)))                                       \
 		return err_set(e, "PostgreSQL's library lacks " #name);
 	FUNCTIONS(FIND)
 #undef FIND
@@ -398,6 +399,7 @@ static void bind(struct stmt *q, int i, const struct value *v)
 	struct own *o = q->own;
 	struct parameter *p = &o->parameter[i - 1];
 
+	assert(i <= PARAMETERS);
 	if (i > o->parameters)
 		o->parameters = i;
 	*p = (struct parameter){0};
@@ -634,11 +636,18 @@ static int open_uri(struct store *s, enum store_mode mode, struct err *e)
 		return -1;
 	}
 	of(s)->c = pq.PQconnectdbParams(names, values, 1);
-	free(uri);
 	if (!of(s)->c)
 		die_no_memory();
-	if (pq.PQstatus(of(s)->c) != CONNECTION_OK)
-		return fail(s, "open", NULL, e);
+	if (pq.PQstatus(of(s)->c) != CONNECTION_OK) {
+		/* libpq repeats an address that makes no sense to it, with its password. */
+		if (strstr(pq.PQerrorMessage(of(s)->c), uri))
+			err_set(e, "cannot open the database %s: this is no address", s->path);
+		else
+			fail(s, "open", NULL, e);
+		free(uri);
+		return -1;
+	}
+	free(uri);
 	pq.PQsetNoticeProcessor(of(s)->c, say_nothing, NULL);
 	encoding = pq.PQparameterStatus(of(s)->c, "server_encoding");
 	if (!encoding || strcmp(encoding, "UTF8") != 0)

@@ -80,8 +80,8 @@ static const char results[] =
 	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
 	"	failed, built);"
 	"CREATE INDEX ends_last ON ends(workload);"
-	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
-	 * of, which need not be known at all. */
+	/* This tells what runs cost. A run is known here by its id's text, and so is the one that
+	 * it is a part of, which need not be known at all. */
 	"CREATE TABLE costs("
 	"	num INTEGER PRIMARY KEY,"
 	"	run TEXT NOT NULL UNIQUE,"

@@ -389,7 +389,7 @@ static int connect_file(struct store *s, enum store_mode mode, struct err *e)
 	if (sqlite3_open_v2(s->path, &c->db, flags, vfs))
 		return fail(s, "open", e);
 	pages_reserve(c->db);
-	/* What cannot be opened for writing, SQLite opens for reading. */
+	/* SQLite opens for reading a file that it cannot open for writing. */
 	if (mode != STORE_WRITE || !is_readonly(s))
 		return 0;
 	return access(s->path, W_OK)

@@ -264,9 +264,16 @@ int64_t units_release(struct store *s, const char *claim, struct err *e)
 
 /* ---- counts ---- */
 
+/* Version 1 had no units. */
+static int has_units(const struct store *s)
+{
+	return s->version > 1;
+}
+
 enum { LATELY_S = 3600 };
 
-int units_count(struct store *s, struct arena *a, struct units_count **count, int *n, struct err *e)
+static int count_units(struct store *s, struct arena *a, struct units_count **count, int *n,
+		       struct err *e)
 {
 	struct stmt *q = db_sql(
 		s,
@@ -280,8 +287,6 @@ int units_count(struct store *s, struct arena *a, struct units_count **count, in
 		e);
 	int rc;
 
-	*count = NULL;
-	*n = 0;
 	if (!q)
 		return -1;
 	db_bind_num(q, 1, LATELY_S);
@@ -297,8 +302,8 @@ int units_count(struct store *s, struct arena *a, struct units_count **count, in
 	return rc;
 }
 
-int units_holders(struct store *s, struct arena *a, struct units_holder **holder, int *n,
-		  struct err *e)
+static int find_holders(struct store *s, struct arena *a, struct units_holder **holder, int *n,
+			struct err *e)
 {
 	struct stmt *q = db_sql(s,
 				"SELECT holder, count(*) FILTER(WHERE lease_end >= clock_s()),"
@@ -308,8 +313,6 @@ int units_holders(struct store *s, struct arena *a, struct units_holder **holder
 				e);
 	int rc;
 
-	*holder = NULL;
-	*n = 0;
 	if (!q)
 		return -1;
 	while ((rc = db_step(q, e)) > 0) {
@@ -321,4 +324,19 @@ int units_holders(struct store *s, struct arena *a, struct units_holder **holder
 			return -1;
 	}
 	return rc;
+}
+
+int units_count(struct store *s, struct arena *a, struct units_count **count, int *n, struct err *e)
+{
+	*count = NULL;
+	*n = 0;
+	return has_units(s) ? count_units(s, a, count, n, e) : 0;
+}
+
+int units_holders(struct store *s, struct arena *a, struct units_holder **holder, int *n,
+		  struct err *e)
+{
+	*holder = NULL;
+	*n = 0;
+	return has_units(s) ? find_holders(s, a, holder, n, e) : 0;
 }

@@ -23,7 +23,7 @@
 enum store_put units_open(struct store *s, const struct json_doc *d, const char *env_id,
 			  struct err *e);
 
-/* What an end record tells of its unit. Needs a batch. */
+/* Takes what an end record tells of its unit. It needs a batch. */
 int units_end(struct store *s, const struct json_doc *d, const char *workload_id, struct err *e);
 
 struct units_taker {
