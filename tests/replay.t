@@ -94,7 +94,7 @@ counts() { # file
 "$bin/tl-replay" --final 1 --from "$tmp/raced" "$tmp/some" >"$tmp/again"
 found "$tmp/raced" >"$tmp/1" && found "$tmp/again" >"$tmp/2"
 grep -q ' ok final' "$tmp/1" && cmp -s "$tmp/1" "$tmp/2"
-ok $? 'a run that was raced comes out as it was, to the last digit, finals included'
+ok $? 'a run that was raced comes out as it was, to the last digit, finals included' || diff "$tmp/1" "$tmp/2" | sed 's/^/# replay.t: /' >&2
 [ "$(counts "$tmp/raced")" = "$(counts "$tmp/again")" ]
 ok $? 'and so do its counts'
 # A winner that was not ahead of the same incumbent in a second process does not take the place.
