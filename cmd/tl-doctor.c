@@ -245,11 +245,10 @@ static void tell_energy(void)
 static void tell_lock(void)
 {
 	struct err e = ERR_INIT;
-	int fd = lock_device(target_default()->name, 0, &e);
+	struct lock lock;
 
-	tell("lock", "%s", fd >= 0 ? "free" : e.msg);
-	if (fd >= 0)
-		close(fd);
+	tell("lock", "%s", lock_take(&lock, target_default()->name, LOCK_TRY, &e) ? e.msg : "free");
+	lock_drop(&lock);
 }
 
 /* ---- what is kept ---- */

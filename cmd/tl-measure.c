@@ -16,6 +16,7 @@
 #include "lib/measure/final.h"
 #include "lib/measure/finals.h"
 #include "lib/measure/group.h"
+#include "lib/measure/pause.h"
 #include "lib/measure/races.h"
 #include "lib/measure/settings.h"
 #include "lib/measure/span.h"
@@ -120,8 +121,7 @@ struct queue {
 	int begun;	     /* the begin record is out, and the machine is ours */
 	int cut;	     /* groups without an end */
 	int workloads, work; /* that came; incumbents, candidates and ends that came */
-	int lock;
-	double started; /* clock_now() at the start of the program */
+	double started;	     /* clock_now() at the start of the program */
 	struct journal journal;
 	struct known known;
 	struct store *db;
@@ -319,6 +319,7 @@ static int put_run(struct measure *m, const char *why, struct err *e)
 	worker_close(&m->worker); /* which takes a moment */
 	rec_now(now);
 	run.at = now;
+	run.waited_s = clock_stood();
 	ledger_close(&m->ledger, clock_now());
 	energy_put(&m->energy, energy_read(&m->energy), &energy);
 	run.energy = energy.s;
@@ -353,14 +354,18 @@ static struct group *open_group(struct queue *q, const struct workload *w)
 	return q->open = g;
 }
 
-/* The time of day that tl-prune gives the round, on our clock: the earliest of all workloads
- * counts. */
+/* The time of day when the round is over, on our clock: the earliest of all workloads counts. The
+ * time that this run waited for others is given back, but not that of a lease. */
 static int take_until(struct measure *m, const struct json_doc *d, struct err *e)
 {
 	double left_s;
 
 	if (rec_seconds_left(d, &left_s, e) < 0)
 		return -1;
+	if (json_get(d, d->tok, "unit"))
+		m->has_leases = 1;
+	else
+		left_s += clock_stood();
 	m->until = fmin(m->until, clock_now() + left_s);
 	return 0;
 }
@@ -448,6 +453,8 @@ static int wait_for_input(struct measure *m, struct rec_in *in, struct err *e)
 			return -1;
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of standard output is gone");
+		if (m->lock.fd >= 0 && cache_is_idle(&m->cache) && pause_for_others(m, e) < 0)
+			return -1;
 		if (poll(&p, 1, 5) > 0)
 			break;
 	}
@@ -530,37 +537,20 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
-/* 0; 1: the time was over before the device was free, so that nothing is measured. */
-static int take_device(struct measure *m, struct queue *q, struct err *e)
+static int take_device(struct measure *m, struct err *e)
 {
-	q->lock = lock_device(target_named(target_name)->name, nowait ? 0 : m->until, e);
-	if (q->lock >= 0)
-		return 0;
-	if (nowait || e->status != EXIT_BUSY)
-		return -1;
-	opt_warn(&program, "the time is over, and nothing is measured: %s", e->msg);
-	*e = (struct err)ERR_INIT;
-	return 1;
+	return lock_take(&m->lock, target_named(target_name)->name, nowait ? LOCK_TRY : LOCK_WAIT,
+			 e);
 }
 
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers
  * included, for they would disturb another run's timing. */
-static int begin(struct measure *m, struct queue *q, const struct rec *r, struct err *e)
+static int begin(struct measure *m, struct queue *q, struct err *e)
 {
-	struct json_doc d = JSON_DOC_INIT;
-	int rc;
-
 	q->begun = 1;
 	rec_run_id(&m->run);
-	if (bracket(m, "begin", e) < 0)
-		return -1;
-	if (r->type == REC_WORKLOAD && json_parse(&d, r->s, r->n, NULL) == 0)
-		take_until(m, &d, NULL); /* what is wrong is told when it is taken */
-	json_free(&d);
-	rc = take_device(m, q, e);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (measure_open(m, q->started, e) < 0)
+	if (bracket(m, "begin", e) < 0 || take_device(m, e) < 0 ||
+	    measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);
 	q->known.settings = m->settings;
@@ -573,8 +563,7 @@ static int probe_only(struct measure *m, struct queue *q, struct err *e)
 {
 	int rc;
 
-	q->lock = lock_device(target_named(target_name)->name, nowait ? 0 : INFINITY, e);
-	if (q->lock < 0)
+	if (take_device(m, e) < 0)
 		return -1;
 	rc = measure_open(m, q->started, e);
 	worker_close(&m->worker);
@@ -587,7 +576,7 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 	struct rec r;
 
 	while (rc >= 0 && !(rc = wait_for_input(m, in, e)) && (more = rec_next(in, &r, e)) != 0) {
-		if (more < 0 || (!q->begun && begin(m, q, &r, e) < 0))
+		if (more < 0 || (!q->begun && begin(m, q, e) < 0))
 			return -1;
 		if (r.type != REC_WORKLOAD && r.type != REC_CANDIDATE && r.type != REC_END) {
 			rc = rec_put(m->out, r.s, r.n, e);
@@ -645,8 +634,8 @@ static int check_usage(struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct measure m = {.until = INFINITY};
-	struct queue q = {.lock = -1, .started = clock_now(), .journal = {.fd = -1}};
+	struct measure m = {.until = INFINITY, .lock = {.fd = -1}};
+	struct queue q = {.started = clock_now(), .journal = {.fd = -1}};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;
 	char refused[DOOR_SENTENCE];

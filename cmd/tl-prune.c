@@ -18,10 +18,11 @@
 #include "lib/policy/policy.h"
 #include "lib/policy/until.h"
 #include "lib/report/machine.h"
+#include "lib/store/cost.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
-static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name,
+static const char *database, *output, *env_id, *until, *since, *part_of, *target_name, *policy_name,
 	*why_path;
 static int no_db, all, quiet, verbose, finals, reserve, list_policies;
 static int64_t budget = -1, patience = -1;
@@ -69,6 +70,10 @@ static const struct opt opts[] = {
 	{0, "since", OPT_STRING, &since, "TIME",
 	 "Count for --until from this time on (2026-11-21T09:00:00.000Z), and until now; by "
 	 "default from the first result.",
+	 NULL},
+	{0, "part-of", OPT_ID, &part_of, "RUN",
+	 "Do not count for --until seconds<N what the parts of this run waited for other runs on "
+	 "the machine.",
 	 NULL},
 	{0, "reserve", OPT_FLAG, &reserve, NULL,
 	 "End the rounds before --until seconds<N, so that there is time for the finals: a fifth of "
@@ -134,7 +139,8 @@ struct input {
 	struct store_env env;
 	struct machine machine; /* of the env */
 	struct arena arena;
-	char until[25]; /* when the time for what is written is over; empty: never */
+	double waited_s; /* for other runs, since the run began */
+	char until[25];	 /* when the time for what is written is over; empty: never */
 	struct item *item;
 	int n, cap;
 	struct door door;
@@ -244,13 +250,18 @@ static int finals_wanted(const struct input *in)
 	return lacking < in->n ? lacking + 1 : lacking;
 }
 
+static double used_s(const struct input *in)
+{
+	return seconds_since(since ? since : in->history.first_at, now_of(in)) - in->waited_s;
+}
+
 /* The limit of time, and what is used of it. */
 static struct pace pace_of(const struct until *l, const struct input *in)
 {
 	const struct history *h = &in->history;
 	struct pace p = {
 		.limit_s = l->most[UNTIL_SECONDS],
-		.used_s = seconds_since(since ? since : h->first_at, now_of(in)),
+		.used_s = used_s(in),
 		.candidates = h->candidates_since,
 	};
 
@@ -268,7 +279,7 @@ static void set_until(struct input *in, const struct pace *p)
 
 	if (isinf(p->limit_s) || now_of(in) || !from || rec_time_read(from, &ms))
 		return;
-	rec_time(ms + (int64_t)fmin(end_s * 1000, 1e15), in->until);
+	rec_time(ms + (int64_t)fmin((end_s + in->waited_s) * 1000, 1e15), in->until);
 }
 
 /* The sentence of a limit that is reached, in buf; NULL if none is. */
@@ -277,7 +288,7 @@ static const char *reached(const struct until *l, const struct input *in, char *
 	const struct history *h = &in->history;
 	const double used[UNTIL_LIMITS] = {
 		[UNTIL_CORE_SECONDS] = h->core_s_since,
-		[UNTIL_SECONDS] = seconds_since(since ? since : h->first_at, now_of(in)),
+		[UNTIL_SECONDS] = used_s(in),
 		[UNTIL_ROUNDS] = h->rounds_since,
 		[UNTIL_CANDIDATES] = (double)h->candidates_since,
 	};
@@ -633,6 +644,8 @@ static int open_database(struct input *in, struct err *e)
 	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
+	if (rc >= 0 && in->db && part_of)
+		rc = cost_waited(in->db, part_of, &in->waited_s, e);
 	if (rc < 0 ||
 	    store_env_here(in->db, target_named(target_name), env_id, &in->arena, &in->env, e) < 0)
 		return -1;

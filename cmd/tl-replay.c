@@ -512,9 +512,10 @@ static int close_finals(const char *path, struct err *e)
 static int close_recording(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int lock = lock_device("recordings", INFINITY, e), rc = -1;
+	struct lock lock;
+	int taken = !lock_take(&lock, "recordings", LOCK_WAIT, e), rc = -1;
 
-	if (lock >= 0 && load(e) == 0 && scratch_open(&sim.scratch, program.name, e) == 0) {
+	if (taken && load(e) == 0 && scratch_open(&sim.scratch, program.name, e) == 0) {
 		buf_fmt(&path, "%s/missing", sim.scratch.path);
 		rc = close_races(path.s, e);
 		if (rc == 0)
@@ -525,8 +526,7 @@ static int close_recording(struct err *e)
 	sim.is_measuring = 0;
 	if (sim.scratch.path && scratch_remove(&sim.scratch, e))
 		rc = -1;
-	if (lock >= 0)
-		close(lock);
+	lock_drop(&lock);
 	buf_free(&path);
 	return rc;
 }

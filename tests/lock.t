@@ -38,4 +38,31 @@ rm "$lock"
 mkdir "$lock"
 refuses 'is no regular file'
 ok $? 'a folder is no lock'
+rmdir "$lock"
+
+# A container that shares the folder shares the lock. Its processes cannot be seen from here, nor ours from there.
+
+tells free
+if unshare --user --map-root-user --pid --fork true 2>/dev/null; then
+	unshare --user --map-root-user --pid --fork --kill-child flock "$lock" sleep 60 &
+	container=$!
+	i=0
+	while flock -n "$lock" true && [ $((i += 1)) -lt 100 ]; do sleep 0.1; done
+	timeout 60 "$bin/tl-measure" --no-wait "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 75 ] && grep -q "^tl-measure: another run is timing on this machine's cpu" "$tmp/err"
+	ok $? 'a container has the lock' || sed 's/^/# /' "$tmp/err"
+	kill -9 $container
+	wait $container 2>/dev/null
+	flock "$lock" sleep 60 &
+	holder=$!
+	sleep 0.3
+	unshare --user --map-root-user --pid --fork --kill-child timeout 60 "$bin/tl-measure" --no-wait "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 75 ] && grep -q "^tl-measure: another run is timing on this machine's cpu" "$tmp/err"
+	ok $? 'and waits for it' || sed 's/^/# /' "$tmp/err"
+	pkill -P $holder
+	wait $holder 2>/dev/null
+else
+	skip 'no container can be played here'
+fi
+
 echo "1..$n"

@@ -300,11 +300,21 @@ ok $? 'what is no time is refused'
 
 exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 if flock 9; then
-	ends_at "$(date -u -d '+1 second' +%Y-%m-%dT%H:%M:%S.000Z)" "$tmp/round2"
-	timeout 300 "$bin/tl-measure" "$tmp/until" 9<&- >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && ! grep -q '"type":"r[eu]' "$tmp/out" && [ "$(count '"why":"out of time".*"measured":0' "$tmp/out")" -eq 2 ] &&
-		grep -q '^tl-measure: warning: the time is over, and nothing is measured: another run is timing' "$tmp/err"
-	ok $? 'nobody waits longer for the machine'
+	for lease in '' '"unit":"0123456789abcdef0123456789abcdef",'; do
+		seconds=${lease:+2}
+		seconds=${seconds:-8}
+		ends_at "$(date -u -d "+$seconds second" +%Y-%m-%dT%H:%M:%S.000Z)" "$tmp/round2"
+		sed "s/^\({\"tl\":1,\"type\":\"workload\",\)/\1$lease/" "$tmp/until" >"$tmp/until2"
+		timeout 300 "$bin/tl-measure" "$tmp/until2" 9<&- >"$tmp/out" 2>"$tmp/err" &
+		waiting=$!
+		sleep $seconds.5
+		flock -u 9
+		wait $waiting
+		[ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && grep '"type":"run"' "$tmp/out" | grep -q '"waited_s":[0-9]' &&
+			if [ "$lease" ]; then ! grep -q '"type":"result"' "$tmp/out"; else grep -q '"type":"result"' "$tmp/out"; fi
+		ok $? "a run that waited has its own time all the same, but no more than its lease: ${lease:-without a lease}"
+		flock 9
+	done
 	flock -u 9
 fi
 exec 9<&-

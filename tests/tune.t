@@ -21,7 +21,7 @@ ok $? 'ends with a table'
 ok $? 'which tl-query gives again'
 grep -q '^tl-tune: Of [0-9]* proposed candidates the filter passed on [0-9]*, and compilers built [0-9]* of their [0-9]* kernels' "$tmp/err" && grep -q '^tl-tune: The rounds ended: .*[^.]\.$' "$tmp/err"
 ok $? 'and says what the run saved, and why it ended'
-"$bin/tl-query" -d "$tmp/a.db" --cost --run last --table --wide | grep '^Of \|^The rounds \|early\|cache' >"$tmp/said"
+"$bin/tl-query" -d "$tmp/a.db" --cost --run last --table --wide | grep '^Of \|^The rounds \|^Other runs \|early\|cache' >"$tmp/said"
 grep '^tl-tune: [A-Z0-9]' "$tmp/err" | sed 's/^tl-tune: //' | cmp -s - "$tmp/said"
 ok $? 'which tl-query says again'
 results "$tmp/a.db" >"$tmp/before"

@@ -334,6 +334,11 @@ static int even_size(const struct cache *c)
 	return (int)((c->waiting + batches - 1) / batches);
 }
 
+int cache_is_idle(const struct cache *c)
+{
+	return !busy(c);
+}
+
 int cache_wait(struct cache *c, const struct build *b, struct err *e)
 {
 	int rc = 0;

@@ -72,6 +72,8 @@ struct build *cache_add(struct cache *c, const char *text, size_t n, const char 
 /* Starts what should start and takes in what has ended, without waiting. Few kernels wait for more
  * for a moment before they start. */
 int cache_poll(struct cache *c, struct err *e);
+/* Does it build nothing, and does nothing wait to be built? */
+int cache_is_idle(const struct cache *c);
 /* Until this build (NULL: every build) has ended: 0; 1 if a signal stopped it; -1. */
 int cache_wait(struct cache *c, const struct build *b, struct err *e);
 /* For an object that was built and does not load, being damaged or gone: builds it anew and waits

@@ -179,7 +179,17 @@ double energy_read(struct energy *g)
 	g->ticked = clock_now();
 	if (g->why[0] || (g->nvml.gpu ? read_nvml(g) : read_rapl(g)) < 0)
 		return NAN;
-	return g->joules;
+	return g->joules - g->skipped;
+}
+
+void energy_pause(struct energy *g)
+{
+	g->paused = energy_read(g);
+}
+
+void energy_resume(struct energy *g)
+{
+	g->skipped += energy_read(g) - g->paused;
 }
 
 double energy_lap(struct energy *g)

@@ -29,6 +29,7 @@ struct energy {
 	uint64_t gpu_start;
 	double joules, lap,
 		ticked; /* since energy_open(); at the last lap; the time of the last read */
+	double paused, skipped; /* joules at the last pause, and in all pauses so far */
 };
 
 /* Never fails; see `why`. For the CPU it reads the tree below $TL_POWERCAP, by default
@@ -39,6 +40,9 @@ void energy_close(struct energy *g);
 double energy_read(struct energy *g);
 /* Joules since the last lap, or since energy_open(). */
 double energy_lap(struct energy *g);
+/* What is spent from a pause until its end is another program's, and not counted. */
+void energy_pause(struct energy *g);
+void energy_resume(struct energy *g);
 /* Reads the counters if the last read was half a minute ago. */
 void energy_tick(struct energy *g);
 /* Writes the field "energy_J", or null and "energy_why". */

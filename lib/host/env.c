@@ -231,11 +231,11 @@ static int probe_when_free(struct env *v, const char *path, struct err *e)
 
 	while ((rc = load(&v->probe, path, e)) == 0) {
 		struct err busy = ERR_INIT;
-		int lock = lock_device(v->limits.target->name, 0, &busy);
+		struct lock lock;
 
-		if (lock >= 0) {
+		if (!lock_take(&lock, v->limits.target->name, LOCK_TRY, &busy)) {
 			rc = probe_now(v, path, 0, e);
-			close(lock);
+			lock_drop(&lock);
 			return rc;
 		}
 		if (busy.status != EXIT_BUSY)

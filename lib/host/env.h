@@ -38,7 +38,7 @@ struct env {
 			NULL                                                                       \
 	}
 
-/* For a program that holds the device's lock (lock_device(), by the target's name). libs: "onednn
+/* For a program that holds the device's lock (lock_take(), by the target's name). libs: "onednn
  * 2.6.3", as the worker says it. reprobe: probe even if there is a probe. */
 int env_make(struct env *v, const struct target *target, const char *libs, int reprobe,
 	     struct err *e);

@@ -77,6 +77,12 @@ void ledger_skip(struct ledger *l, double now)
 	l->since = now;
 }
 
+void ledger_wait(struct ledger *l, double s)
+{
+	l->parts_s -= s;
+	l->opened += s;
+}
+
 void ledger_close(struct ledger *l, double now)
 {
 	charge(l, now);
@@ -101,6 +107,8 @@ void ledger_record(const struct ledger *l, const struct ledger_run *run, struct 
 	field_text(out, "stop", run->stop);
 	field_text(out, "at", run->at);
 	field_number(out, "wall_s", l->since - l->opened);
+	if (run->waited_s > 0)
+		field_number(out, "waited_s", run->waited_s);
 	field_number(out, "cores", l->cores);
 	if (l->parts_s > 0)
 		field_number(out, "parts_s", l->parts_s);

@@ -50,6 +50,8 @@ void ledger_move(struct ledger *l, enum cost from, enum cost to, double core_s, 
 /* Marks the time since the last call as that of another program, which keeps its own ledger. It
  * counts in wall_s and in no purpose. */
 void ledger_skip(struct ledger *l, double now);
+/* Of what was skipped, s seconds count in nothing: the other program waited. */
+void ledger_wait(struct ledger *l, double s);
 /* Charges what has passed. */
 void ledger_close(struct ledger *l, double now);
 /* {"search":0.5,...}: the purposes that took anything. */
@@ -62,6 +64,7 @@ struct ledger_run {
 	const char *why;     /* it was not done; NULL: it was */
 	const char *stop;    /* why its rounds ended; NULL: it had none */
 	const char *energy;  /* as energy_put() writes it; NULL: in another record */
+	double waited_s;     /* for other runs on the machine; in no other figure */
 	int replayed;	     /* it was simulated */
 };
 void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out);

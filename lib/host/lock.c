@@ -1,7 +1,7 @@
 #include "lib/host/lock.h"
 
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,66 @@
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
 
-enum { LOOK_MS = 20 }; /* between looks, where the time to wait ends */
+enum {
+	LOOK_MS = 50, /* between looks */
+	MISSED =
+		40, /* looks at a lock that is free, until others in front have missed their turn */
+};
+
+/* ---- the line ---- */
+
+/* Whoever waits has a lock for reading on one byte of the file: at the time when it came, in
+ * microseconds since the machine was started, which all containers count alike. The kernel takes
+ * such a lock back when its holder dies. A file that is open for reading is enough for it, and for
+ * asking who else has one. */
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Another one's place from `from` on, n bytes long (0: to the end); -1: nobody stands there. */
+static int64_t stands(int fd, int64_t from, int64_t n)
+{
+	struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n};
+
+	if (fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type == F_UNLCK)
+		return -1;
+	return f.l_start;
+}
+
+/* How many others stand at places from `from` to `end`. The kernel tells of any one of them. */
+static int count(int fd, int64_t from, int64_t end)
+{
+	int64_t at = end > from ? stands(fd, from, end - from) : -1;
+
+	return at < 0 ? 0 : 1 + count(fd, from, at) + count(fd, at + 1, end);
+}
+
+static int set_place(int fd, int64_t place, short type)
+{
+	struct flock f = {.l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+
+	return fcntl(fd, F_OFD_SETLK, &f);
+}
+
+/* Goes to the end of the line. Returns the place; 0: this file has no line, and all who wait are
+ * alike; -1 with errno. */
+static int64_t join_line(int fd)
+{
+	for (int64_t place = now_us();; place++) {
+		if (set_place(fd, place, F_RDLCK) < 0)
+			return errno == EINVAL || errno == ENOSYS || errno == ENOLCK ? 0 : -1;
+		if (stands(fd, place, 1) < 0)
+			return place;
+		set_place(fd, place, F_UNLCK); /* another came in this microsecond */
+	}
+}
+
+/* ---- who has the lock ---- */
 
 /* The process that holds a lock on the file; 0: the kernel does not show it. */
 static int holder(int fd)
@@ -104,63 +163,123 @@ void lock_say(const char *sentence)
 	terminal_say("%s: waiting: %s\n", program_invocation_short_name, sentence);
 }
 
-/* Waits for the lock: 0, or -1 with errno. */
-static int wait_for(int fd, double until)
+/* "another run is timing on this machine's cpu: process ..., and 2 others wait" */
+static void describe(const struct lock *l, int waiting, struct buf *out)
 {
-	int rc;
+	buf_fmt(out, "another run is timing on this machine's %s", l->device);
+	describe_holder(l->fd, out);
+	if (waiting)
+		buf_fmt(out, "; %d other%s before this one", waiting,
+			waiting == 1 ? " waits" : "s wait");
+}
 
-	if (isinf(until)) {
-		while ((rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR && !rec_stopped())
-			;
+/* ---- the lock ---- */
+
+/* 1: it is ours; 0: another has it; -1 with errno. */
+static int try_lock(const struct lock *l)
+{
+	if (!file_lock(l->fd, LOCK_EX | LOCK_NB))
+		return 1;
+	return errno == EWOULDBLOCK ? 0 : -1;
+}
+
+/* As try_lock(), for one who waits. *free counts how often in a row the lock was free while others
+ * stood in front: a run that was stopped does not take its turn, and must not hold up all others.
+ */
+static int try_turn(const struct lock *l, int64_t place, int *free)
+{
+	const int is_first = !place || stands(l->fd, 0, place) < 0;
+	int rc = try_lock(l);
+
+	if (rc <= 0 || is_first) {
+		*free = 0;
 		return rc;
 	}
-	while ((rc = file_lock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
-	       !rec_stopped() && clock_now() < until)
-		poll(NULL, 0, LOOK_MS);
-	return rc;
+	if (++*free >= MISSED)
+		return 1;
+	file_lock(l->fd, LOCK_UN);
+	return 0;
 }
 
-/* flock(), which says what it waits for. */
-static int take(int fd, const char *device, double until, struct err *e)
+/* As try_lock(). The place is given up. */
+static int wait_in_line(struct lock *l)
 {
-	struct buf text = BUF_INIT;
-	int rc;
+	const double began = clock_now();
+	const int64_t place = join_line(l->fd);
+	struct buf said = BUF_INIT;
+	int free = 0, rc = place < 0 ? -1 : try_turn(l, place, &free), waited = rc == 0, why;
 
-	if (!file_lock(fd, LOCK_EX | LOCK_NB))
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return -1;
-	buf_fmt(&text, "another run is timing on this machine's %s", device);
-	describe_holder(fd, &text);
-	if (clock_now() < until)
-		lock_say(text.s);
-	rc = wait_for(fd, until);
-	if (rc < 0 && errno == EWOULDBLOCK) {
-		err_status(e, EXIT_BUSY, "%s", text.s);
-		errno = EWOULDBLOCK;
+	if (rc == 0 && !l->told++) {
+		describe(l, count(l->fd, 0, place), &said);
+		lock_say(said.s);
+		buf_free(&said);
 	}
-	buf_free(&text);
+	while (rc == 0 && !rec_stopped()) {
+		poll(NULL, 0, LOOK_MS);
+		rc = try_turn(l, place, &free);
+	}
+	why = errno;
+	if (place > 0)
+		set_place(l->fd, place, F_UNLCK);
+	if (waited)
+		clock_stand(clock_now() - began);
+	errno = why;
 	return rc;
 }
 
-int lock_device(const char *device, double until, struct err *e)
+static int refuse(struct lock *l, struct err *e)
+{
+	struct buf said = BUF_INIT;
+
+	describe(l, count(l->fd, 0, INT64_MAX), &said);
+	err_status(e, EXIT_BUSY, "%s", said.s);
+	buf_free(&said);
+	return -1;
+}
+
+static int take(struct lock *l, enum lock_how how, struct err *e)
+{
+	int rc = how == LOCK_TRY ? try_lock(l) : wait_in_line(l);
+
+	l->since = clock_now();
+	if (rc > 0)
+		return 0;
+	if (rc < 0)
+		err_sys(e, "cannot take the lock of this machine's %s", l->device);
+	else if (how == LOCK_TRY)
+		refuse(l, e);
+	else
+		err_set(e, "stopped while another run was timing");
+	lock_drop(l);
+	return -1;
+}
+
+int lock_take(struct lock *l, const char *device, enum lock_how how, struct err *e)
 {
 	const char *folder = getenv("TL_LOCKS");
 	char path[4096];
-	int fd;
 
 	/* The path is the same for every user. The first user makes the file; the others only need
 	 * to read it. */
 	snprintf(path, sizeof path, "%s/tl-%s.lock", folder && *folder ? folder : "/tmp", device);
-	fd = file_open_lock(path, e);
-	if (fd < 0)
-		return -1;
-	if (!take(fd, device, until, e))
-		return fd;
-	if (rec_stopped())
-		err_set(e, "stopped while another run was timing");
-	else if (errno != EWOULDBLOCK)
-		err_sys(e, "cannot take the lock %s", path);
-	close(fd);
-	return -1;
+	*l = (struct lock){.device = device, .fd = file_open_lock(path, e)};
+	return l->fd < 0 ? -1 : take(l, how, e);
+}
+
+int lock_is_wanted(const struct lock *l)
+{
+	return l->fd >= 0 && clock_now() - l->since >= LOCK_TURN_S && stands(l->fd, 0, 0) >= 0;
+}
+
+int lock_yield(struct lock *l, struct err *e)
+{
+	file_lock(l->fd, LOCK_UN);
+	return take(l, LOCK_WAIT, e);
+}
+
+void lock_drop(struct lock *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
 }

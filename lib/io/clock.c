@@ -2,12 +2,24 @@
 
 #include <time.h>
 
+static double stood_s;
+
+void clock_stand(double s)
+{
+	stood_s += s;
+}
+
+double clock_stood(void)
+{
+	return stood_s;
+}
+
 double clock_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec - stood_s;
 }
 
 static double seconds(struct timeval t)

@@ -121,6 +121,8 @@ void rec_stop_in_own_time(void);
  * signal, more than half a second later, stops as with rec_stop_on_signals(). */
 void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
+/* Has any of these signals come, also one that is let pass? */
+int rec_was_told(void);
 /* Becomes readable with the first of these signals; -1: they are not waited for. */
 int rec_stop_fd(void);
 

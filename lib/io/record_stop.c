@@ -41,13 +41,14 @@ static void on_alarm(int sig)
 
 static void on_stop(int sig)
 {
-	int saved = errno, another = !stops || clock_now() - stop_at > STOP_AGAIN_S;
+	const double now = clock_now() + clock_stood();
+	int saved = errno, another = !stops || now - stop_at > STOP_AGAIN_S;
 
 	if (another && stops > stops_passed)
 		die_by(sig);
 	if (another) {
 		stops++;
-		stop_at = clock_now();
+		stop_at = now;
 	}
 	if (another && stops > stops_passed) {
 		stop_signal = sig;
@@ -91,6 +92,11 @@ void rec_stop_on_signals(void)
 int rec_stopped(void)
 {
 	return stop_signal;
+}
+
+int rec_was_told(void)
+{
+	return stops > 0;
 }
 
 int rec_stop_fd(void)

@@ -6,6 +6,7 @@
 #include "lib/io/clock.h"
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
+#include "lib/measure/pause.h"
 #include "lib/measure/turns.h"
 
 /* A group's final on its way. */
@@ -131,13 +132,17 @@ static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n,
 	int rc = 0, next = -1;
 
 	while (rc == 0) {
-		const double start = clock_now(), left_s = m->until - start;
+		double start = clock_now();
+		const double left_s = m->until - start;
 
 		for (int i = 0; i < n; i++)
 			fill_turn(m, &x[i], &spent, &t[i]);
 		next = turns_next(t, n, next, left_s);
 		if (next < 0)
 			break;
+		if (pause_for_others(m, e) < 0)
+			return -1;
+		start = clock_now();
 		rc = take_turn(m, &x[next], turns_limit(t, n, next, left_s), e);
 		add_spent(&spent, &t[next], (int)m->rules.finals, clock_now() - start);
 	}

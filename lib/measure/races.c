@@ -6,6 +6,7 @@
 #include "lib/measure/ask.h"
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
+#include "lib/measure/pause.h"
 #include "lib/measure/span.h"
 
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
@@ -246,9 +247,9 @@ static int give_up(struct measure *m, struct group *g, enum status status, struc
 }
 
 /* Whether the group has had its time: what is begun ends, but no other race begins. */
-static int is_over(const struct group *g)
+static int is_over(const struct measure *m, const struct group *g)
 {
-	return clock_now() >= g->until;
+	return clock_now() >= fmin(g->until, m->until);
 }
 
 static int run_races(struct measure *m, struct group *g, struct contest *c, struct err *e)
@@ -258,10 +259,12 @@ static int run_races(struct measure *m, struct group *g, struct contest *c, stru
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
-		if (!it->known.result && is_over(g)) {
+		if (!it->known.result && is_over(m, g)) {
 			skip(m, g);
 			continue;
 		}
+		if (!it->known.result && pause_for_others(m, e) < 0)
+			return -1;
 		m->timed++;
 		standing_next(&m->standing, &g->w);
 		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, e);
@@ -277,7 +280,7 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 	g->until = span_share(clock_now(), m->races_until, g->n - g->nknown,
 			      m->total - m->timed - m->skipped);
 	/* Else no candidate makes a program, or none has time. */
-	if (g->nknown < g->n && g->naive && !is_over(g))
+	if (g->nknown < g->n && g->naive && !is_over(m, g))
 		rc = attempt_open(m, g, m->until, &status, e);
 	if (rc == ASKED_LATE)
 		rc = 0; /* and no race begins */

@@ -5,6 +5,7 @@
 #include "lib/build/cache.h"
 #include "lib/host/energy.h"
 #include "lib/host/env.h"
+#include "lib/host/lock.h"
 #include "lib/io/record.h"
 #include "lib/measure/journal.h"
 #include "lib/measure/standing.h"
@@ -28,7 +29,9 @@ struct measure_rules {
 
 struct measure {
 	struct measure_rules rules;
-	double until; /* clock_now() when the time is over; INFINITY: never */
+	double until;	  /* clock_now() when the time is over; INFINITY: never */
+	int has_leases;	  /* it is the end of a lease, which does not wait for other runs */
+	struct lock lock; /* of the device */
 	struct cache cache;
 	/* Of the operators' definitions, which are run by this machine's processor: the same, or,
 	 * for another target, one of their own. */

@@ -118,6 +118,11 @@ static const struct record_field run_fields[] = {
 	 .need = RECORD_REQUIRED,
 	 .unit = "s",
 	 .meaning = "How long it took."},
+	{.name = "waited_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "s",
+	 .meaning = "How long it waited for other runs on the machine, beside wall_s. Absent if it "
+		    "did not."},
 	{.name = "cores",
 	 .kind = RECORD_NUMBER,
 	 .need = RECORD_REQUIRED,

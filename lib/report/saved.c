@@ -48,6 +48,15 @@ static void cache(const struct cost_sum *sum, struct buf *out)
 			(long long)(s->kernels - s->built), s->cached_s);
 }
 
+static void wait_for_others(const struct cost_sum *sum, struct buf *out)
+{
+	if (sum->waited_s > 0)
+		buf_fmt(out,
+			"Other runs on the machine were waited for, %.1f s in all: that time is not "
+			"counted.",
+			sum->waited_s);
+}
+
 static void stop(const struct cost_sum *sum, struct buf *out)
 {
 	if (sum->stop[0])
@@ -57,10 +66,8 @@ static void stop(const struct cost_sum *sum, struct buf *out)
 int saved_sentence(const struct cost_sum *s, enum saved_sentence which, struct buf *out)
 {
 	static void (*const say[SAVED_SENTENCES])(const struct cost_sum *, struct buf *) = {
-		[SAVED_RACES] = races,
-		[SAVED_FILTER] = filter,
-		[SAVED_CACHE] = cache,
-		[SAVED_STOP] = stop,
+		[SAVED_RACES] = races,		[SAVED_FILTER] = filter, [SAVED_CACHE] = cache,
+		[SAVED_WAIT] = wait_for_others, [SAVED_STOP] = stop,
 	};
 	const size_t before = out->n;
 

@@ -11,6 +11,7 @@ enum saved_sentence {
 	SAVED_RACES,  /* races that were stopped early */
 	SAVED_FILTER, /* candidates that were proposed and not tried */
 	SAVED_CACHE,  /* kernels that were there already */
+	SAVED_WAIT,   /* the wait for other runs */
 	SAVED_STOP,   /* why the rounds ended */
 	SAVED_SENTENCES
 };

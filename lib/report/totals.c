@@ -100,6 +100,8 @@ static void cost_record(const struct cost_sum *s, struct buf *b)
 	field_integer(b, "runs", s->whole);
 	field_integer(b, "parts", s->runs - s->whole);
 	field_number(b, "wall_s", s->wall_s);
+	if (s->waited_s > 0)
+		field_number(b, "waited_s", s->waited_s);
 	field_number(b, "held_core_s", s->held_s);
 	field_number(b, "sum_core_s", cost_total(s));
 	field_object(b, "cost");

@@ -30,6 +30,7 @@ int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e)
 	if (!cost || cost->type != JSON_OBJ)
 		return err_set(e, "\"cost\" is not an object");
 	if (read_number(d, d->tok, "wall_s", 1, &c->wall_s, e) ||
+	    read_number(d, d->tok, "waited_s", 0, &c->waited_s, e) ||
 	    read_number(d, d->tok, "cores", 1, &c->cores, e) ||
 	    read_number(d, d->tok, "energy_J", 0, &c->energy_J, e))
 		return -1;
@@ -126,6 +127,7 @@ static void sum_runs(const struct chosen *c, struct cost_sum *sum)
 			continue;
 		sum->whole++;
 		sum->wall_s += x->wall_s;
+		sum->waited_s += x->waited_s;
 		sum->held_s += x->wall_s * x->cores;
 		snprintf(sum->stop, sizeof sum->stop, "%s",
 			 sum->whole == 1 && r->stop ? r->stop : "");
@@ -375,6 +377,24 @@ int cost_sum(struct store *s, const struct cost_which *which, struct cost_sum *s
 	map_free(&c.run);
 	arena_free(&c.arena);
 	return rc < 0 ? -1 : sum->runs > 0;
+}
+
+int cost_waited(struct store *s, const char *run, double *waited_s, struct err *e)
+{
+	const struct cost_which which = {.run = run};
+	struct chosen c = {0};
+	int rc = choose(s, &which, &c, e);
+
+	*waited_s = 0;
+	for (size_t k = 0; k < c.run.n; k++) {
+		const struct run *r = c.run.item[k].value;
+
+		if (r->part_of)
+			*waited_s += r->cost.waited_s;
+	}
+	map_free(&c.run);
+	arena_free(&c.arena);
+	return rc < 0 ? -1 : 0;
 }
 
 double cost_total(const struct cost_sum *sum)

@@ -20,7 +20,7 @@
 
 /* The figures of a run record. */
 struct cost_run {
-	double wall_s, cores;
+	double wall_s, waited_s, cores;
 	double core_s[COSTS];
 	double unknown_s; /* core-seconds of purposes that this version does not know */
 	double energy_J;  /* NAN: unknown; 0 if another record has it */
@@ -36,10 +36,11 @@ struct cost_which {
 enum { COST_STOP = 256 };
 
 struct cost_sum {
-	int64_t runs;  /* run records */
-	int64_t whole; /* of these, the ones that are no part of another */
-	double wall_s; /* of the whole ones */
-	double held_s; /* the same x cores: core-seconds */
+	int64_t runs;	 /* run records */
+	int64_t whole;	 /* of these, the ones that are no part of another */
+	double wall_s;	 /* of the whole ones */
+	double waited_s; /* the same: for other runs on the machine, beside wall_s */
+	double held_s;	 /* the same x cores: core-seconds */
 	double core_s[COSTS], unknown_s;
 	double energy_J; /* NAN: unknown for some */
 	/* From the results of these runs: */
@@ -52,6 +53,8 @@ struct cost_sum {
 };
 /* 1; 0: there is no such run; -1. */
 int cost_sum(struct store *s, const struct cost_which *which, struct cost_sum *sum, struct err *e);
+/* What the parts of a run waited so far for other runs on the machine, in seconds. */
+int cost_waited(struct store *s, const char *run, double *waited_s, struct err *e);
 double cost_total(const struct cost_sum *sum); /* of all purposes */
 
 #endif
