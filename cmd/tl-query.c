@@ -19,6 +19,7 @@
 #include "lib/io/terminal.h"
 #include "lib/store/cost.h"
 #include "lib/record/checksum.h"
+#include "lib/report/across.h"
 #include "lib/report/envs.h"
 #include "lib/report/fleet.h"
 #include "lib/report/lines.h"
@@ -44,7 +45,9 @@ static const struct opt opts[] = {
 	 NULL},
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV, &env_id, "ID",
-	 "Answer for the env with this id; by default this machine's.", NULL},
+	 "Answer for the env with this id; by default this machine's. any: with the best of each "
+	 "env, also as a table that compares them.",
+	 "any"},
 	{0, "op", OPT_STRING, &op_name, "NAME",
 	 "Ask for one workload of this operator, instead of reading records.", NULL, op_names},
 	{0, "prob", OPT_STRING, &prob, "TEXT",
@@ -166,6 +169,7 @@ struct query {
 	struct few_shots *shots; /* with --budget, until all is read */
 	struct noted *noted, **noted_end;
 	int64_t asked, stale, foreign; /* workloads */
+	struct across across;	       /* with --env=any */
 };
 
 static int print_text(struct rec_out *out, const struct buf *b, struct err *e)
@@ -405,12 +409,45 @@ static int predict_schedule(struct query *q, const struct workload *w, const str
 	return rc ? print_predicted(q, &c, e) : 0;
 }
 
+static int answers_any(void)
+{
+	return env_id && !strcmp(env_id, "any");
+}
+
+/* With the best of each env. */
+static int answer_any(struct query *q, const struct workload *w, int64_t count, struct err *e)
+{
+	struct match m = {.how = MATCH_EXACT};
+	int rc = 0, known = 0;
+
+	if (collects()) {
+		if (count < 0 && store_sources(q->db, w->id.s, &count, e) < 0)
+			return -1;
+		rc = across_add(&q->across, w, count ? count : 1, e);
+		q->missing |= !rc;
+		return rc < 0 ? -1 : 0;
+	}
+	for (int i = 0; i < q->across.nenv && rc == 0; i++) {
+		rc = store_top(q->db, w->id.s, q->across.env[i].id, top, &q->record, &m.result,
+			       &m.n, e) < 0
+			     ? -1
+			     : 0;
+		known |= rc == 0 && m.n;
+		for (int64_t k = 0; rc == 0 && k < m.n; k++)
+			rc = print_result(q, &m, &m.result[k], e);
+	}
+	q->missing |= !known;
+	return rc;
+}
+
 /* count: -1 where the record has none. */
 static int answer(struct query *q, const struct workload *w, int64_t count, struct err *e)
 {
 	struct store_tally t;
 	struct match m = {.how = MATCH_NONE};
 
+	if (answers_any())
+		return answer_any(q, w, count, e);
 	if (q->db && match_find(q->matcher, w, predict && top < FOREIGN ? FOREIGN : top, &q->record,
 				&m, e) < 0)
 		return -1;
@@ -516,6 +553,18 @@ static int print_table(struct query *q, struct err *e)
 	return rc;
 }
 
+static int print_across(struct query *q, struct err *e)
+{
+	const struct table_look as = look();
+	struct buf b = BUF_INIT;
+	int rc = across_put(&q->across, form(), &as, &b, e);
+
+	if (rc == 0)
+		rc = print_text(q->out, &b, e);
+	buf_free(&b);
+	return rc;
+}
+
 static int write_report(const struct figures *f, struct err *e)
 {
 	struct rec_out *file = rec_create(report_path, e);
@@ -589,6 +638,8 @@ static int print_figures(struct query *q, struct err *e)
 
 static int print_collected(struct query *q, struct err *e)
 {
+	if (answers_any())
+		return print_across(q, e);
 	if ((as_table || as_csv) && print_table(q, e))
 		return -1;
 	return report_path || plot_of ? print_figures(q, e) : 0;
@@ -714,22 +765,32 @@ static int tune_first(struct query *q, char **paths, int npaths, int *bad, struc
 	return there < 0 || (there && !q->db) ? -1 : 0;
 }
 
-static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
+/* What answers come from. */
+static int open_known(struct query *q, struct err *e)
 {
-	int rc, bad = 0;
-
-	if (budget_s > 0 && ((rc = tune_first(q, paths, npaths, &bad, e)) || rec_stopped()))
-		return rc;
+	if (answers_any())
+		return across_open(&q->across, q->db, e);
 	/* Another process is asked for the env before there is a model, which brings threads. */
 	if (find_here(q, e) < 0 || open_model(q, e) < 0 || adapt(q, e) < 0)
 		return -1;
 	if (q->here.doubt)
 		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,
 			 q->here.doubt);
-	if (collects() && store_is_replayed(q->db))
-		opt_warn(&program, "these results were replayed, not measured");
 	if (q->db)
 		q->matcher = matcher_open(q->db, &q->here);
+	return 0;
+}
+
+static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
+{
+	int rc, bad = 0;
+
+	if (budget_s > 0 && ((rc = tune_first(q, paths, npaths, &bad, e)) || rec_stopped()))
+		return rc;
+	if (open_known(q, e) < 0)
+		return -1;
+	if (collects() && store_is_replayed(q->db))
+		opt_warn(&program, "these results were replayed, not measured");
 	rc = budget_s > 0 ? answer_noted(q, e) : answer_input(q, paths, npaths, &bad, e);
 	if (!rc && collects() && !rec_stopped())
 		rc = print_collected(q, e);
@@ -776,6 +837,8 @@ static void check_usage(int npaths)
 	else if (budget_s > 0 && (!predict || env_id))
 		why = "--budget belongs to --predict, and measures on this machine: --env does not "
 		      "go with it";
+	else if (answers_any() && (predict || report_path || plot_of || is_of_all()))
+		why = "--env=any compares measured answers, as records, a table or CSV";
 	else if (!cost && (run_id || since))
 		why = "--run and --since belong to --cost";
 	else if (run_id && since)
@@ -846,6 +909,7 @@ int main(int argc, char **argv)
 	close_known(&q);
 	few_shots_close(q.shots);
 	report_free(&q.report);
+	across_free(&q.across);
 	json_free(&q.doc);
 	model_free(q.model);
 	buf_free(&q.line);

@@ -144,7 +144,7 @@ const char *option_store(const struct opt *o, const char *text)
 		*(const char **)o->value = text;
 		return NULL;
 	case OPT_ENV:
-		if (parse_id(text, ID_PREFIX))
+		if (parse_id(text, ID_PREFIX) && (!o->values || parse_enum(text, o->values)))
 			return "an id of 32 hexadecimal digits, or its first 6 or more";
 		*(const char **)o->value = text;
 		return NULL;
