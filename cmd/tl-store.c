@@ -9,9 +9,10 @@
 #include "lib/host/env.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
+#include "lib/io/pipeline.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/store/store.h"
+#include "lib/store/batch.h"
 #include "lib/store/units.h"
 #include "lib/target/target.h"
 
@@ -20,7 +21,7 @@
 enum { BATCH_RECORDS = 20000, BATCH_BYTES = 16 * 1024 * 1024 };
 static const double BATCH_S = 0.5;
 
-static const char *database, *output, *env_id, *holder, *renew, *release, *target_name;
+static const char *database, *from, *output, *env_id, *holder, *renew, *release, *target_name;
 static int quiet, verbose, check, replayed, opens;
 static int64_t claim_n = -1;
 static double lease_s = 600;
@@ -29,6 +30,11 @@ static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE|URI",
 	 "The database: a file, or postgresql://HOST/NAME; by default $TL_DB, else tl/tl.db in "
 	 "$XDG_DATA_HOME or ~/.local/share. A file is made if it does not exist.",
+	 NULL},
+	{0, "to", OPT_FILE, &database, "FILE|URI", "The same as -d, with --from.", NULL},
+	{0, "from", OPT_FILE, &from, "FILE|URI",
+	 "Read the records of this database instead of files: results, workloads, ends and runs. What "
+	 "both have counts once. Units of work stay where they are.",
 	 NULL},
 	{'o', "output", OPT_OUTPUT, &output, "FILE",
 	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
@@ -87,77 +93,40 @@ static const struct program program = {
 	.operands = "file",
 };
 
-struct batch {
-	int open;
-	int64_t n;		      /* records stored in it */
-	double began;		      /* clock_now() */
-	struct buf held;	      /* lines to pass on after the commit */
-	int64_t fresh, known;	      /* committed */
-	int64_t now_fresh, now_known; /* of the open batch */
-};
+static struct buf held; /* lines to pass on after the commit */
 
 /* A reader that went away is no reason to lose results: they are stored all the same. */
-static int pass_on(struct batch *b, struct rec_out *out, struct err *e)
+static int pass_on(struct rec_out *out, struct err *e)
 {
-	if (!quiet && b->held.n) {
-		int failed = rec_put(out, b->held.s, b->held.n - 1, e) || rec_flush(out, e);
+	if (!quiet && held.n) {
+		int failed = rec_put(out, held.s, held.n - 1, e) || rec_flush(out, e);
 
 		if (failed && !rec_broken_pipe(out))
 			return -1;
 		quiet = failed;
 	}
-	buf_clear(&b->held);
+	buf_clear(&held);
 	return 0;
 }
 
-static int finish(struct batch *b, struct store *db, struct rec_out *out, struct err *e)
+static int finish(struct batch *b, struct rec_out *out, struct err *e)
 {
-	if (b->open && store_commit(db, e))
-		return -1;
-	b->fresh += b->now_fresh;
-	b->known += b->now_known;
-	b->now_fresh = b->now_known = 0;
-	b->open = 0;
-	b->n = 0;
-	return pass_on(b, out, e);
+	return batch_commit(b, e) || pass_on(out, e) ? -1 : 0;
 }
 
-static enum store_put put(struct store *db, const struct rec *r, const struct json_doc *d,
-			  struct err *e)
-{
-	const enum store_put stored = store_put(db, r, d, e);
-	enum store_put opened;
-
-	if (stored < 0 || !opens || r->type != REC_WORKLOAD)
-		return stored;
-	opened = units_open(db, d, env_id, e);
-	return opened == STORE_KNOWN ? stored : opened;
-}
-
-static int store_one(struct batch *b, struct store *db, struct rec_in *in, const struct rec *r,
+static int store_one(struct batch *b, struct rec_in *in, const struct rec *r,
 		     const struct json_doc *d, struct err *e)
 {
 	struct err why = ERR_INIT;
 
-	if (!b->open) {
-		if (store_begin(db, e))
-			return -1;
-		b->open = 1;
-		b->began = clock_now();
-	}
-	b->n++;
-	switch (put(db, r, d, &why)) {
+	switch (batch_put(b, r, d, &why)) {
 	case STORE_FAILED:
 		*e = why;
 		return -1;
 	case STORE_BAD:
 		rec_bad(in, r, &why);
 		return 0;
-	case STORE_NEW:
-		b->now_fresh++;
-		return 1;
 	default:
-		b->now_known++;
 		return 1;
 	}
 }
@@ -172,8 +141,8 @@ static int look_at(struct door *g, struct rec_in *in, const struct rec *r, const
 
 static int is_full(const struct batch *b)
 {
-	return b->n >= BATCH_RECORDS || b->held.n >= BATCH_BYTES ||
-	       (b->open && clock_now() - b->began >= BATCH_S);
+	return b->n >= BATCH_RECORDS || held.n >= BATCH_BYTES || b->lines.n >= BATCH_BYTES ||
+	       (b->is_open && clock_now() - b->began >= BATCH_S);
 }
 
 static int is_stored(const struct rec *r)
@@ -183,7 +152,7 @@ static int is_stored(const struct rec *r)
 }
 
 /* Until the input ends. */
-static int store_each(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
+static int store_each(struct batch *b, struct rec_in *in, struct rec_out *out,
 		      struct rec_groups *groups, struct door *g, struct err *e)
 {
 	struct rec r;
@@ -194,30 +163,29 @@ static int store_each(struct batch *b, struct store *db, struct rec_in *in, stru
 		int good = !rec_parse(in, &r, &d);
 
 		if (good)
-			good = is_stored(&r) ? store_one(b, db, in, &r, d, e)
-					     : look_at(g, in, &r, d);
+			good = is_stored(&r) ? store_one(b, in, &r, d, e) : look_at(g, in, &r, d);
 		if (good < 0)
 			return -1;
 		rec_groups_feed(groups, &r, good ? d : NULL);
 		if (good && !quiet) {
-			buf_add(&b->held, r.s, r.n);
-			buf_ch(&b->held, '\n');
+			buf_add(&held, r.s, r.n);
+			buf_ch(&held, '\n');
 		}
-		if ((is_full(b) || rec_would_block(in)) && finish(b, db, out, e))
+		if ((is_full(b) || rec_would_block(in)) && finish(b, out, e))
 			return -1;
 	}
 	return more;
 }
 
-static int store_all(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
+static int store_all(struct batch *b, struct rec_in *in, struct rec_out *out,
 		     struct rec_groups *groups, struct err *e)
 {
 	struct door g = {0};
-	const int rc = store_each(b, db, in, out, groups, &g, e);
+	const int rc = store_each(b, in, out, groups, &g, e);
 
 	door_free(&g);
 	rec_groups_end(groups);
-	return rc < 0 || finish(b, db, out, e) ? -1 : 0;
+	return rc < 0 || finish(b, out, e) ? -1 : 0;
 }
 
 static void say_damage(const char *report)
@@ -280,16 +248,19 @@ static int find_env(struct err *e)
 
 static void check_usage(int files)
 {
-	const int others = (claim_n >= 0) + (renew != NULL) + (release != NULL) + check;
+	const int others =
+		(claim_n >= 0) + (renew != NULL) + (release != NULL) + check + (from != NULL);
 	struct err e = ERR_INIT;
 
 	if (others > 1)
 		err_status(&e, EXIT_USAGE,
-			   "--claim, --renew, --release and --check exclude each other");
+			   "--claim, --renew, --release, --check and --from exclude each other");
 	else if (others && (files || opens || replayed))
 		err_status(&e, EXIT_USAGE,
-			   "--claim, --renew, --release and --check read no files, and go with "
-			   "neither --open nor --replayed");
+			   "--claim, --renew, --release, --check and --from read no files, and go "
+			   "with neither --open nor --replayed");
+	if (from && output)
+		err_status(&e, EXIT_USAGE, "--from stores into --to, and passes nothing on");
 	if (*e.msg)
 		exit(opt_fail(&program, &e));
 }
@@ -327,16 +298,14 @@ static int do_units(struct store *db)
 }
 
 /* Returns the exit status. */
-static int run(struct store *db, struct rec_in *in, struct rec_out *out)
+static int run(struct batch *b, struct rec_in *in, struct rec_out *out)
 {
-	struct batch b = {0};
 	struct rec_groups groups = {0};
 	struct err e = ERR_INIT;
 	int status = EXIT_DONE;
 
-	if (store_all(&b, db, in, out, &groups, &e)) {
+	if (store_all(b, in, out, &groups, &e)) {
 		status = opt_fail(&program, &e);
-		store_rollback(db);
 	} else if (rec_commit(out, &e) && !rec_broken_pipe(out)) {
 		status = opt_fail(&program, &e);
 	}
@@ -349,13 +318,67 @@ static int run(struct store *db, struct rec_in *in, struct rec_out *out)
 	}
 	if (status == EXIT_DONE && rec_bad_count(in))
 		status = EXIT_INPUT;
+	batch_close(b);
 	if (verbose)
 		fprintf(stderr,
 			"%s: %lld new, %lld known, %llu bad; waited %.2f s at most for others\n",
-			program.name, (long long)b.fresh, (long long)b.known,
-			(unsigned long long)rec_bad_count(in), store_waited(db));
-	buf_free(&b.held);
+			program.name, (long long)b->fresh, (long long)b->known,
+			(unsigned long long)rec_bad_count(in), b->waited);
+	buf_free(&held);
 	return status;
+}
+
+/* A batch has the connection from here on. */
+static int store_input(struct store **db, const char *path, char **paths, int n)
+{
+	struct batch b = {.path = path, .opens = opens, .env_id = env_id};
+	struct err e = ERR_INIT;
+	struct rec_out *out = rec_create(output, &e);
+	struct rec_in *in = out ? rec_open(paths, n, out, &e) : NULL;
+	int status;
+
+	if (in) {
+		b.db = *db;
+		*db = NULL;
+	}
+	status = in ? run(&b, in, out) : opt_fail(&program, &e);
+	rec_close(in);
+	rec_discard(out);
+	return status;
+}
+
+/* What the options ask of the database. */
+static int act(struct store **db, const char *path, char **paths, int n)
+{
+	struct err e = ERR_INIT;
+
+	if (check)
+		return run_check(*db, &e);
+	if ((replayed && store_make_replayed(*db, &e)) || ((opens || claim_n >= 0) && find_env(&e)))
+		return opt_fail(&program, &e);
+	if (claim_n >= 0 || renew || release)
+		return do_units(*db);
+	return store_input(db, path, paths, n);
+}
+
+/* --from: the records of one database go into another one, as they come. */
+static int copy(void)
+{
+	struct pipeline p = {0};
+	struct err e = ERR_INIT;
+	int status;
+
+	pipeline_stage(&p, "tl-query");
+	pipeline_arg2(&p, "-d", from);
+	pipeline_arg2(&p, "--dump", "all");
+	pipeline_stage(&p, "tl-store");
+	pipeline_arg(&p, "-q");
+	if (verbose)
+		pipeline_arg(&p, "-v");
+	pipeline_arg2(&p, "-d", database);
+	status = pipeline_run(&p, &e);
+	pipeline_free(&p);
+	return status < 0 ? opt_fail(&program, &e) : status;
 }
 
 int main(int argc, char **argv)
@@ -364,31 +387,22 @@ int main(int argc, char **argv)
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct store *db = NULL;
-	struct rec_out *out = NULL;
-	struct rec_in *in = NULL;
 
 	check_usage(argc - first);
-	if (!check)
-		rec_read_on_at_first_signal();
-	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
-	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)) ||
-	    (replayed && !check && store_make_replayed(db, &e)))
-		status = opt_fail(&program, &e);
-	else if (check)
-		status = run_check(db, &e);
-	else if ((opens || claim_n >= 0) && find_env(&e))
-		status = opt_fail(&program, &e);
-	else if (claim_n >= 0 || renew || release)
-		status = do_units(db);
-	else if (!(out = rec_create(output, &e)) ||
-		 !(in = rec_open(argv + first, argc - first, out, &e)))
-		status = opt_fail(&program, &e);
-	else
-		status = run(db, in, out);
-	rec_close(in);
-	rec_discard(out);
-	store_close(db);
-	buf_free(&path);
+	if (from) {
+		rec_stop_in_own_time();
+		status = copy();
+	} else {
+		if (!check)
+			rec_read_on_at_first_signal();
+		if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
+		    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)))
+			status = opt_fail(&program, &e);
+		else
+			status = act(&db, path.s, argv + first, argc - first);
+		store_close(db);
+		buf_free(&path);
+	}
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());
 	return status;

@@ -31,4 +31,11 @@ pass_on "$tmp/tap"
 perl "$here/store-many.pl" recount "$bin" "$tmp/tl.db" "$here/workloads.ndjson" "$tmp/dump" >"$tmp/tap"
 pass_on "$tmp/tap"
 
+# Writers that write on
+
+uri=$tmp/on.db
+harm() { kill_writer "$1"; }
+# shellcheck source=tests/writers.sh
+. "$here/writers.sh"
+
 echo "1..$n"

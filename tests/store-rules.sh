@@ -68,6 +68,11 @@ ok $? 'merging either way gives the same'
 ok $? 'and more than before'
 "$bin/tl-query" -d "$(db b)" --dump=all | "$bin/tl-store" -q -d "$(db ab)" && dump "$(db ab)" | cmp -s - "$tmp/ab"
 ok $? 'merging twice changes nothing'
+"$bin/tl-store" --from "$(db b)" --to "$(db moved)" && "$bin/tl-store" --from "$(db a)" --to "$(db moved)" && dump "$(db moved)" | cmp -s - "$tmp/ab"
+ok $? '--from and --to move what a database holds'
+"$bin/tl-store" --from "$tmp/nowhere.db" --to "$(db moved)" 2>"$tmp/err"
+[ $? -ne 0 ] && [ -s "$tmp/err" ] && dump "$(db moved)" | cmp -s - "$tmp/ab"
+ok $? 'from where there is nothing nothing comes'
 "$bin/tl-query" -d "$(db ab)" --dump=all | timeout 20 "$bin/tl-store" -q -d "$(db ab)" && dump "$(db ab)" | cmp -s - "$tmp/ab"
 ok $? 'a database can be dumped into itself'
 

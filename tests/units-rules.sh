@@ -58,7 +58,7 @@ ok $? 'what is given back is open again'
 for args in "--claim 1 --renew $one" "--claim 1 $here/workloads.ndjson" "--release $one --open" '--check --claim 1'; do
 	# shellcheck disable=SC2086 # they are words
 	"$bin/tl-store" -d "$uri" $args >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q 'claim, --renew, --release and --check' "$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q 'claim, --renew, --release, --check and --from' "$tmp/err"
 	ok $? "$args is refused"
 done
 

@@ -52,6 +52,7 @@ struct backend {
 	 * after a failure, too. */
 	int (*open)(struct store *s, enum store_mode mode, struct err *e);
 	void (*close)(struct store *s);
+	int (*is_lost)(const struct store *s); /* store_is_lost() */
 
 	/* A batch. begin() waits for other writers, as long as db_may_wait() allows it. */
 	int (*begin)(struct store *s, struct err *e);

@@ -144,6 +144,11 @@ int store_begin(struct store *s, struct err *e)
 	return read_about(s, &a, e);
 }
 
+int store_is_lost(const struct store *s)
+{
+	return s->backend->is_lost(s);
+}
+
 double store_waited(const struct store *s)
 {
 	return s->waited;

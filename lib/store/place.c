@@ -29,7 +29,7 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 	if (!given && db && *db)
 		given = db;
 	if (given) {
-		buf_str(out, given);
+		buf_str(out, strncmp(given, "sqlite:", 7) != 0 ? given : given + 7);
 		return 0;
 	}
 	if (data && *data == '/') /* a relative one is to be ignored, says the specification */

@@ -623,9 +623,11 @@ static int open_uri(struct store *s, enum store_mode mode, struct err *e)
 {
 	/* Where a name is given twice, the later one counts: the address overrides. */
 	const char *const names[] = {
-		"connect_timeout", "tcp_user_timeout", "fallback_application_name",
-		"client_encoding", "dbname",	       NULL};
-	const char *const values[] = {"10", "30000", "tensor-lathe", "UTF8", s->path, NULL};
+		"connect_timeout",     "tcp_user_timeout", "keepalives_idle",
+		"keepalives_interval", "keepalives_count", "fallback_application_name",
+		"client_encoding",     "dbname",	   NULL};
+	const char *const values[] = {"10",	      "30000", "15",	"5", "3",
+				      "tensor-lathe", "UTF8",  s->path, NULL};
 	const char *encoding;
 	char *uri = s->path;
 
@@ -665,6 +667,11 @@ static void close_connection(struct store *s)
 	if (s->own && of(s)->c)
 		pq.PQfinish(of(s)->c);
 	free(s->own);
+}
+
+static int is_lost(const struct store *s)
+{
+	return pq.PQstatus(of(s)->c) != CONNECTION_OK;
 }
 
 /* ---- batches ---- */
@@ -707,6 +714,7 @@ const struct backend postgresql = {
 	.without_passwords = without_passwords,
 	.open = open_uri,
 	.close = close_connection,
+	.is_lost = is_lost,
 	.begin = begin,
 	.commit = commit,
 	.rollback = rollback,

@@ -407,6 +407,12 @@ static int open_file(struct store *s, enum store_mode mode, struct err *e)
 	return -1;
 }
 
+static int is_lost(const struct store *s)
+{
+	(void)s;
+	return 0;
+}
+
 static void close_file(struct store *s)
 {
 	if (s->own)
@@ -451,6 +457,7 @@ const struct backend sqlite = {
 	.without_passwords = without_passwords,
 	.open = open_file,
 	.close = close_file,
+	.is_lost = is_lost,
 	.begin = begin,
 	.commit = commit,
 	.rollback = rollback,

@@ -66,6 +66,8 @@ int store_check(struct store *s, struct buf *report, struct err *e);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
+/* Is the connection to a server gone? Then nothing works until the database is opened again. */
+int store_is_lost(const struct store *s);
 /* The longest time so far, in seconds, that this connection waited for other writers. */
 double store_waited(const struct store *s);
 

@@ -11,6 +11,8 @@
 enum { OPEN, LEASED, DONE }; /* the column "state" */
 
 static const char *const owned[] = {"unit", "claim", NULL};
+/* The time of the round that made the unit is not the unit's: it may be taken at any time. */
+static const char *const opened[] = {"unit", "claim", "until", NULL};
 
 /* ---- opening ---- */
 
@@ -75,7 +77,7 @@ enum store_put units_open(struct store *s, const struct json_doc *d, const char 
 		return STORE_KNOWN;
 	buf_ch(&none, '{');
 	buf_clear(&s->text);
-	field_rewrite(d, &none, owned, &s->text);
+	field_rewrite(d, &none, opened, &s->text);
 	buf_free(&none);
 	db_bind_text(q, 1, id.s);
 	db_bind_int(q, 2, workload);
