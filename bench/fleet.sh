@@ -1,8 +1,13 @@
 #!/bin/sh
 # make bench-fleet: what a database of a fleet takes: results and claims a second, by 1, 8 and 50 processes at once, with a server of
-# PostgreSQL on this machine, which syncs, and by 1 and 8 with a file. Prints a table; the figures are in
-# build/bench-fleet/figures.ndjson. RESULTS (60000) are stored, in batches as they come. Claims are of one unit each, for 3 seconds.
-# Nothing else should run meanwhile.
+# PostgreSQL on this machine, which syncs, and by 1 and 8 with a file. RESULTS (60000) are stored, in batches as they come. Claims are
+# of one unit each, for 3 seconds.
+#
+# Then how long 1, 2, 4 and 8 workers take for UNITS (64) units of four candidates, of a second each, that they play
+# (tests/fleet-measure.pl), against the ideal: that time over the number of workers. And how much of their time 1,000 workers would
+# wait for the server, by a simulation with the claims and results a second that were measured.
+#
+# Prints tables; the figures are in build/bench-fleet/figures.ndjson. Nothing else should run meanwhile.
 set -eu
 bench=fleet
 # shellcheck source=bench/log.sh
@@ -73,3 +78,33 @@ for processes in 1 8; do
 	store file "$tmp/$processes.db" $processes
 	claim file "$tmp/$processes.db" $processes
 done
+
+# ---- how long a fleet takes ----
+
+bin=$(cd "$bin" && pwd)
+PATH=$bin:$PATH
+units=${UNITS:-64} each=1
+env=$(tl-doctor 2>/dev/null | sed -n 's/^env *\([0-9a-f]*\),.*/\1/p')
+export PATH UNITS=2 LEASE=1m PAUSE=0.2 MEASURE="perl $PWD/tests/fleet-measure.pl $env $each" PRUNE="tl-prune --until rounds<1 -b $((units * 4))"
+makespan() { # workers
+	pg_sql postgres "CREATE DATABASE span$1"
+	head -n "$units" "$tmp/workloads" | tl-store -q -d "$(pg_uri "span$1")"
+	began=$(now)
+	pids=
+	i=0
+	while [ $((i += 1)) -le "$1" ]; do
+		sh share/recipes/worker.sh "$(pg_uri "span$1")" "$tmp/worker.$1.$i" &
+		pids="$pids $!"
+	done
+	# shellcheck disable=SC2086 # they are numbers
+	wait $pids
+	candidates=$(tl-query -d "$(pg_uri "span$1")" --dump=results | wc -l)
+	echo "$1 $candidates $began $(now)" | awk -v each=$each -v figures="$tmp/figures.ndjson" '{
+		ideal = $2 * each / $1; took = $4 - $3
+		printf "%9d %12d %9.1f %9.1f %9.3f\n", $1, $2, ideal, took, took / ideal
+		printf "{\"tl\":1,\"type\":\"makespan\",\"workers\":%d,\"candidates\":%d,\"ideal_s\":%.3f,\"took_s\":%.3f}\n", $1, $2, ideal, took >>figures
+	}'
+}
+printf '\n%9s %12s %9s %9s %9s\n' workers candidates 'ideal s' 'took s' ratio
+for workers in 1 2 4 8; do makespan $workers; done
+perl bench/fleet-simulate.pl "$tmp/figures.ndjson"

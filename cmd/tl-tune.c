@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/arena.h"
+#include "lib/fleet/workers.h"
 #include "lib/io/clock.h"
 #include "lib/io/file.h"
 #include "lib/io/opt.h"
@@ -32,12 +33,13 @@
 #include "lib/search/search.h"
 #include "lib/store/cost.h"
 #include "lib/store/store.h"
+#include "lib/store/units.h"
 #include "lib/target/target.h"
 #include "lib/trial/caches.h"
 
-static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience,
-	*min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy, *target_name,
-	*looks, *charges, *color = "auto";
+static const char *db, *output, *until, *workers_path, *seed, *number, *keep, *layout, *batch,
+	*patience, *min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy,
+	*target_name, *looks, *charges, *color = "auto";
 static double time_s, race_s;
 static int no_races; /* the policy times all candidates to the end */
 static int closes;   /* the recording of --replay */
@@ -70,6 +72,12 @@ static const struct opt opts[] = {
 	{'b', "budget", OPT_STRING, &keep, "N|TIME",
 	 "The number of candidates to measure in a round, over all workloads; by default "
 	 "tl-prune's. With a unit (30s, 5m), the time for all rounds.",
+	 NULL},
+	{'w', "workers", OPT_FILE, &workers_path, "FILE",
+	 "Tune with the machines of this list, each for its own env, all workloads of the "
+	 "database. A line is a name, a target (cpu), and a command that runs another one there, "
+	 "such as ssh node1. Limits of time hold for each machine. -d is a database that all of them "
+	 "reach.",
 	 NULL},
 	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
 	 "Measure nothing. Give each workload a schedule at once, which tl-query predicts.", NULL},
@@ -238,21 +246,34 @@ static void store(struct pipeline *p, const struct places *at)
 	pipeline_arg(p, at->workloads);
 }
 
+/* A limit of time counts from the start of this run, without what it waits for others. */
+static void limits_since(struct pipeline *p, const struct places *at)
+{
+	if (!until || replay)
+		return;
+	pipeline_arg2(p, "--since", at->since);
+	pipeline_arg2(p, "--part-of", at->run);
+}
+
+static void prune_rules(struct pipeline *p)
+{
+	pipeline_arg2(p, "--until", until);
+	pipeline_arg2(p, "-b", keep);
+	pipeline_arg2(p, "--policy", policy);
+	pipeline_arg2(p, "--patience", patience);
+	pipeline_arg2(p, "--min-gain", min_gain);
+}
+
 static void prune(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
 	flag(p, "-v", verbose);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
-	pipeline_arg2(p, "--until", until);
-	if (until && !replay)
-		pipeline_arg2(p, "--since", at->since);
+	prune_rules(p);
+	limits_since(p, at);
 	flag(p, "--reserve", until && has_finals());
 	pipeline_arg2(p, "--target", target_name);
-	pipeline_arg2(p, "-b", keep);
-	pipeline_arg2(p, "--policy", policy);
-	pipeline_arg2(p, "--patience", patience);
-	pipeline_arg2(p, "--min-gain", min_gain);
 	pipeline_arg2(p, "--why", at->why);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
@@ -269,17 +290,22 @@ static const char *race_text(void)
 	return text;
 }
 
+static void measure_rules(struct pipeline *p, int full, const char *n)
+{
+	if (race_s > 0) /* else it is tl-measure's */
+		pipeline_arg2(p, "--race", race_text());
+	pipeline_arg2(p, "--cache", caches);
+	flag(p, "--no-preempt", full);
+	pipeline_arg2(p, "--final", n);
+}
+
 /* Measures races, and finals in n processes. full: races are timed to the end. */
 static void measure_stage(struct pipeline *p, const struct places *at, int full, const char *n)
 {
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
-	if (race_s > 0) /* else it is tl-measure's */
-		pipeline_arg2(p, "--race", race_text());
-	pipeline_arg2(p, "--cache", caches);
-	flag(p, "--no-preempt", full);
-	pipeline_arg2(p, "--final", n);
+	measure_rules(p, full, n);
 	if (!replay) {
 		pipeline_arg2(p, "--part-of", at->run);
 		flag(p, "--no-wait", nowait);
@@ -343,8 +369,7 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-prune");
 	pipeline_arg(p, "--finals");
 	pipeline_arg2(p, "--until", until);
-	if (until && !replay)
-		pipeline_arg2(p, "--since", at->since);
+	limits_since(p, at);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
@@ -400,7 +425,7 @@ static void report(struct pipeline *p, const struct places *at)
 	flag(p, "-q", quiet);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--target", target_name);
-	pipeline_arg2(p, "--env", env);
+	pipeline_arg2(p, "--env", workers_path ? "any" : env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
 	else if (!output)
@@ -467,6 +492,7 @@ static int print_script(char *const *files, int n)
 			    .workloads = "$work/workloads",
 			    .round = "$work/round",
 			    .since = "$since",
+			    .run = until ? "$run" : NULL,
 			    .files = files,
 			    .nfiles = n};
 	struct buf b = BUF_INIT;
@@ -489,7 +515,8 @@ static int print_script(char *const *files, int n)
 		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
 	}
 	if (until && !replay)
-		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
+		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n"
+		       "run=$(od -An -tx1 -N16 /dev/urandom | tr -d ' \\n')\n");
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
 	print_end(&at);
@@ -595,9 +622,29 @@ static void announce(const struct places *at, int round)
 	set_whole(words);
 }
 
+static double waited_s; /* for other runs on the machine */
+
+/* Learns what tl-measure waited: it counts for nothing. */
+static int take_waited(const struct places *at, struct err *e)
+{
+	const double before_s = waited_s;
+	struct store *s = replay ? NULL : store_open(at->db, STORE_READ, e);
+	int rc;
+
+	if (!s)
+		return replay ? 0 : -1;
+	rc = cost_waited(s, at->run, &waited_s, e);
+	store_close(s);
+	ledger_wait(&ledger, waited_s - before_s);
+	started += waited_s - before_s;
+	return rc;
+}
+
 /* Rounds until tl-prune ends with "nothing is worth more". */
 static int rounds(const struct places *at)
 {
+	struct err e = ERR_INIT;
+
 	for (int round = 1;; round++) {
 		int status = run(prune, at, COST_SEARCH);
 
@@ -606,6 +653,8 @@ static int rounds(const struct places *at)
 		if (!status) {
 			announce(at, round);
 			status = run(measure, at, COST_STORE);
+			if (take_waited(at, &e))
+				return opt_fail(&program, &e);
 			/* Of some candidates nothing was recorded; tl-replay has said so. */
 			if (status == EXIT_INEXACT && replay)
 				status = EXIT_DONE;
@@ -618,12 +667,15 @@ static int rounds(const struct places *at)
 /* The best of each workload against the baseline. */
 static int compare(const struct places *at)
 {
+	struct err e = ERR_INIT;
 	int status = run(prune_finals, at, COST_SEARCH);
 
 	if (status == EXIT_NO)
 		return EXIT_DONE;
 	set_whole("finals");
 	status = status ? status : run(measure_finals, at, COST_STORE);
+	if (take_waited(at, &e))
+		return opt_fail(&program, &e);
 	return status == EXIT_INEXACT && replay ? EXIT_DONE : status;
 }
 
@@ -656,6 +708,7 @@ static int write_cost(const struct places *at, const struct buf *why, struct err
 	r.at = now;
 	r.stop = why->n ? why->s : NULL;
 	r.why = rec_stopped() ? "stopped by a signal" : NULL;
+	r.waited_s = waited_s;
 	ledger_close(&ledger, clock_now());
 	ledger_record(&ledger, &r, &b);
 	out = rec_create(at->cost, e);
@@ -744,6 +797,110 @@ static int say_saved(const struct places *at)
 	return EXIT_DONE;
 }
 
+/* ---- many machines ---- */
+
+/* The options of a stage, as they stand in a variable of the worker's script. */
+static int put_options(const struct pipeline *p, struct buf *out, struct err *e)
+{
+	for (int i = 1; i < p->stage[0].argc; i++) {
+		const char *arg = p->stage[0].argv[i];
+
+		if (arg[strcspn(arg, " \t\n\"'`$\\&;|()")])
+			return err_status(e, EXIT_USAGE, "workers cannot be given \"%s\"", arg);
+		buf_fmt(out, " %s", arg);
+	}
+	return 0;
+}
+
+static int run_workers(const struct workers *w, const struct places *at, int *failed, struct err *e)
+{
+	struct pipeline rules = {0}, measuring = {0};
+	struct buf prune_options = BUF_INIT, measure_options = BUF_INIT;
+	int rc;
+
+	pipeline_stage(&rules, "tl-prune");
+	flag(&rules, "-v", verbose);
+	prune_rules(&rules);
+	pipeline_stage(&measuring, "tl-measure");
+	measure_rules(&measuring, no_races, finals);
+	buf_str(&prune_options, "");
+	buf_str(&measure_options, "");
+	rc = put_options(&rules, &prune_options, e) || put_options(&measuring, &measure_options, e);
+	if (!rc) {
+		const struct workers_job job = {at->db, prune_options.s, measure_options.s,
+						limit_s};
+
+		rc = workers_run(w, &job, failed, e);
+	}
+	pipeline_free(&rules);
+	pipeline_free(&measuring);
+	buf_free(&prune_options);
+	buf_free(&measure_options);
+	return rc;
+}
+
+/* Units that no machine has taken to the end. */
+static int count_left(const struct places *at, int64_t *left, struct err *e)
+{
+	struct store *s = store_open(at->db, STORE_READ, e);
+	struct units_count *count;
+	struct arena a = ARENA_INIT;
+	int n = 0, rc = s ? units_count(s, &a, &count, &n, e) : -1;
+
+	*left = 0;
+	for (int i = 0; i < n && rc == 0; i++) {
+		const int64_t here = count[i].open + count[i].lapsed;
+
+		if (here && limit_s > 0)
+			opt_say(&program, "%lld unit%s of the env %s %s left for the next run",
+				(long long)here, here == 1 ? "" : "s",
+				count[i].env_id ? count[i].env_id : "any",
+				here == 1 ? "is" : "are");
+		else if (here && !rec_stopped())
+			opt_warn(
+				&program,
+				"%lld unit%s of the env %s %s not done: no worker serves it any more",
+				(long long)here, here == 1 ? "" : "s",
+				count[i].env_id ? count[i].env_id : "any",
+				here == 1 ? "is" : "are");
+		*left += here;
+	}
+	store_close(s);
+	arena_free(&a);
+	return rc;
+}
+
+/* With --workers. Returns the exit status. */
+static int tune_with_workers(const struct places *at)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct workers w;
+	int failed[WORKERS_MOST] = {0}, status = EXIT_DONE, bad = 0;
+	int64_t left = 0;
+
+	if (workers_read(workers_path, &a, &w, &e))
+		status = opt_fail(&program, &e);
+	if (!status)
+		status = run(extract, at, COST_OTHER);
+	if (!status)
+		status = run(store, at, COST_STORE);
+	if (!status && ((bad = run_workers(&w, at, failed, &e)) < 0 || count_left(at, &left, &e)))
+		status = opt_fail(&program, &e);
+	for (int i = 0; i < w.n && !status; i++)
+		if (failed[i] && !rec_stopped())
+			opt_warn(&program, "the worker %s ended with status %d", w.place[i].name,
+				 failed[i]);
+	if (!status && !rec_stopped() && reports()) {
+		status = run(report, at, COST_OTHER);
+		status = status == EXIT_NO ? EXIT_DONE : status;
+	}
+	if (!status && bad && (bad == w.n || left))
+		status = EXIT_INPUT;
+	arena_free(&a);
+	return status;
+}
+
 static int tune(const struct places *at)
 {
 	int status = run(extract, at, COST_OTHER), told;
@@ -817,6 +974,10 @@ static void take_policy(struct err *e)
 	if ((patience || min_gain) && !p->heeds_gains)
 		err_status(e, EXIT_USAGE, "the policy %s heeds no --patience or --min-gain",
 			   p->name);
+	if (workers_path && (p->search || p->filter)) {
+		err_status(e, EXIT_USAGE, "the policy %s is none for workers", p->name);
+		return;
+	}
 	if (!search)
 		search = p->search;
 	if (!filter)
@@ -831,6 +992,12 @@ static void check_usage(void)
 
 	if (zero_shot && (no_db || replay || until || keep || number))
 		err_status(&e, EXIT_USAGE, "--zero-shot measures nothing: no limit goes with it");
+	else if (workers_path && (no_db || replay || zero_shot || print || reprobe || target_name ||
+				  model || search || number || filter || seed || nowait))
+		err_status(&e, EXIT_USAGE,
+			   "--workers goes with the database that all machines share, with limits, "
+			   "and with rules for races and rounds; each machine searches by its own "
+			   "model");
 	else if (replay && !db && !no_db)
 		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
 	else if ((closes || charges) && !replay)
@@ -955,7 +1122,7 @@ int main(int argc, char **argv)
 	shown = store_shown(at.db, &a);
 	terminal_text(shown, strlen(shown), &work.place);
 	work.at = &at;
-	status = tune(&at);
+	status = workers_path ? tune_with_workers(&at) : tune(&at);
 	remove_work();
 	buf_free(&work.place);
 	buf_free(&path);

@@ -42,4 +42,36 @@ else
 	skip 'lintian is not here'
 fi
 
+# The manual's way, word by word: from the package to a tuned network over two nodes. The server is one of this test, the nodes are
+# two folders, and a round is enough.
+# shellcheck source=tests/postgresql.sh
+. "$here/postgresql.sh"
+awk '/^\.Ss From a package/ { on = 1 } /^\.Sh UNITS/ { on = 0 } on && /^\.Bd/ { show = 1; next } /^\.Ed/ { show = 0 } show' "$here/../man/tl-fleet.7" >"$tmp/way"
+[ "$(wc -l <"$tmp/way")" -le 6 ] && [ "$(head -n 1 "$tmp/way")" = 'apt install ./tensor-lathe_*.deb postgresql' ]
+ok $? "the manual goes from the package to a tuned network in $(wc -l <"$tmp/way") commands" || sed 's/^/# /' "$tmp/way"
+if has_postgresql; then
+	trap 'pg_end; rm -rf "$tmp"' EXIT
+	pg_begin
+	printf 'op,prob,count\nmatmul,8x64:64x64,2\nconv2d,ic8ih10_oc8oh10_kh3ph1,3\nmatmul,1x128:128x64,1\n' >"$tmp/net.csv"
+	mkdir "$tmp/one" "$tmp/two"
+	unset TL_DB
+	PGHOST=$pg PGUSER=tl PATH=$tmp/root/usr/bin:$pg_bin:$PATH PRUNE='tl-prune --until rounds<1 -b 9' PAUSE=0.2
+	export PGHOST PGUSER PATH PRUNE PAUSE
+	sed -e 's,postgresql://server/tl,postgresql:///tl,' -e "s,/usr/share,$tmp/root/usr/share," -e 's,net.onnx,../net.csv,' "$tmp/way" >"$tmp/words"
+	grep '^export\|^sh ' "$tmp/words" >"$tmp/node"
+	(cd "$tmp/one" && grep -v '^apt\|^sh \|--table' "$tmp/words" >../first && sh -e ../first) >"$tmp/out" 2>&1
+	ok $? 'the database has the network' || sed 's/^/# /' "$tmp/out"
+	(cd "$tmp/one" && sh -e "$tmp/node") >"$tmp/out.one" 2>&1 &
+	(cd "$tmp/two" && sh -e "$tmp/node") >"$tmp/out.two" 2>&1
+	status=$?
+	wait $!
+	[ $? -eq 0 ] && [ $status -eq 0 ]
+	ok $? 'both nodes tune it to the end' || sed 's/^/# /' "$tmp/out.one" "$tmp/out.two"
+	(cd "$tmp/two" && grep '^export\|--table' "$tmp/words" >../ask && sh -e ../ask) >"$tmp/table" 2>&1
+	[ $? -eq 0 ] && [ "$(grep -c 'matmul\|conv2d' "$tmp/table")" -eq 3 ] && ! grep -q ' unknown' "$tmp/table"
+	ok $? 'and either has its kernels' || sed 's/^/# /' "$tmp/table"
+else
+	skip 'there is no PostgreSQL server: the way is not gone'
+fi
+
 echo "1..$n"

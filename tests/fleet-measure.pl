@@ -22,16 +22,19 @@ sub at {
 # Between 100 and 400 us.
 sub latency { return 1e-4 * (1 + 3 * hex(substr(sha256_hex($_[0]), 0, 8)) / 0xffffffff) }
 
+# Where the disk is full, it ends as tl-measure does.
+sub put { print $_[0] or exit 3 }
+
 sub result {
 	my ($candidate) = @_;
 	my ($id) = $candidate =~ /"candidate_id":"([0-9a-f]+)"/;
 	my $s = latency($id);
 	$candidate =~ s/^\{"tl":1,"type":"candidate",//;
 	$candidate =~ s/("knobs":\{[^}]*\}).*/$1/s;
-	printf '{"tl":1,"type":"result",%s,"status":"ok","stage":"race","latency_s":%.9g,"ci_s":[%.9g,%.9g],"reps":20,"error":{"l2":1.2e-07,"max":2.5e-07},'
+	put(sprintf '{"tl":1,"type":"result",%s,"status":"ok","stage":"race","latency_s":%.9g,"ci_s":[%.9g,%.9g],"reps":20,"error":{"l2":1.2e-07,"max":2.5e-07},'
 		. '"baseline":null,"baseline_why":"it is not timed here","cost":{"build_s":0.05,"verify_s":0.01,"run_s":%.3g,"core_s":%.3g,'
 		. '"energy_J":null,"energy_why":"no energy counter can be read"},"env_id":"%s","code_hash":"%s","run":"%s","at":"%s"}' . "\n",
-		$candidate, $s, $s * 0.99, $s * 1.01, $each, $each + 0.06, $env, substr(sha256_hex("code $id"), 0, 32), $run, at();
+		$candidate, $s, $s * 0.99, $s * 1.01, $each, $each + 0.06, $env, substr(sha256_hex("code $id"), 0, 32), $run, at());
 }
 
 while (my $line = <STDIN>) {
@@ -42,9 +45,9 @@ while (my $line = <STDIN>) {
 		$measured++;
 	} elsif ($line =~ /"type":"end"/) {
 		$line =~ s/\}$/,"measured":$measured,"preempted":0,"failed":0,"built":$measured,"run":"$run"}/;
-		print $line;
+		put($line);
 		$measured = 0;
 	} else {
-		print $line;
+		put($line);
 	}
 }

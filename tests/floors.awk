@@ -30,6 +30,7 @@ BEGIN {
 	allow("replay", "base io record algo door host trial measure store")
 	allow("extract", "base io op")
 	allow("export", "base io record space nest op algo door target")
+	allow("fleet", "base io target")
 	allow("report", "base io record space op algo host answer policy store target")
 	allow("run", "base io space nest tile op algo features door model baseline target build trial store answer extract")
 

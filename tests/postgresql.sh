@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# A PostgreSQL server for a test, to be sourced behind tap.sh: it has a socket and no port, and ends with the test.
+# A PostgreSQL server for a test, to be sourced behind tap.sh: it has a socket and no port, unless pg_listen is an address, and ends
+# with the test.
 # shellcheck disable=SC2154 # tmp is the test's
 pg_bin=$(find /usr/lib/postgresql/*/bin /usr/local/pgsql/bin /usr/bin -maxdepth 1 -name initdb 2>/dev/null | sort -V | tail -n 1)
 pg_bin=${pg_bin%/initdb}
@@ -28,11 +29,12 @@ pg_begin() {
 	pg=$(mktemp -d /tmp/tl-pg-XXXXXX) || return
 	[ "$(id -u)" -ne 0 ] || chown postgres "$pg"
 	(cd / && pg_as "$pg_bin/initdb" -D "$pg/data" -U tl -A trust -E UTF8 --no-locale -N) >"$tmp/initdb" 2>&1 || return
+	[ -z "${pg_listen:-}" ] || echo "host all tl $pg_listen/24 trust" >>"$pg/data/pg_hba.conf"
 	pg_start
 }
 
 pg_start() {
-	(cd / && pg_as "$pg_bin/postgres" -D "$pg/data" -k "$pg" -h '' -c max_connections=120 -c fsync="${pg_fsync:-off}") >>"$tmp/server" 2>&1 &
+	(cd / && pg_as "$pg_bin/postgres" -D "$pg/data" -k "$pg" -h "${pg_listen:-}" -c max_connections=120 -c fsync="${pg_fsync:-off}") >>"$tmp/server" 2>&1 &
 	pg_pid=$!
 	i=0
 	until pg_sql postgres 'SELECT 1' >/dev/null 2>&1; do
@@ -54,7 +56,7 @@ pg_kill() {
 }
 
 pg_uri() { # database
-	echo "postgresql:///$1?host=$pg&user=tl"
+	if [ "${pg_listen:-}" ]; then echo "postgresql://tl@$pg_listen/$1"; else echo "postgresql:///$1?host=$pg&user=tl"; fi
 }
 
 pg_sql() { # database, SQL

@@ -97,7 +97,8 @@ if command -v parallel >/dev/null; then
 shift 2
 host=$1
 shift
-mkdir -p "$HOSTS_HOME/$host" && cd "$HOSTS_HOME/$host" && exec sh -c "$*"
+HOME=$HOSTS_HOME/$host
+mkdir -p "$HOME" && cd "$HOME" && exec sh -c "$*"
 EOF
 	chmod +x "$tmp/ssh"
 	db=$(db parallel)

@@ -1,9 +1,30 @@
 # shellcheck shell=sh
-# A Slurm for a test, to be sourced behind tap.sh: slurmctld, munged and some nodes on loopback, each node with a host's name of its
-# own (a UTS namespace). It ends with the test.
+# A Slurm for a test, to be sourced behind tap.sh: slurmctld, munged and some nodes, each node with a host's name of its own (a UTS
+# namespace). They are on loopback; or, in a laboratory, each has a network namespace of its own and a cable (veth) to a switch (bridge)
+# in that of the test. It ends with the test.
 # shellcheck disable=SC2154 # tmp is the test's
 slurm=     # its folder
 slurm_pids= # of munged, slurmctld and the nodes
+lab=${TL_TEST_LAB:-} # the address of the switch; empty: there is none
+
+# Runs the test again where networks and mounts are its own, if that can be.
+enter_lab() { # script
+	[ -z "$lab" ] || {
+		ip link set lo up && ip link add name switch type bridge && ip addr add "$lab/24" dev switch && ip link set switch up
+		return
+	}
+	! unshare --net --mount sh -c 'ip link add name tl0 type veth peer name tl1 && ip link add name tl2 type bridge && mount -t tmpfs none /mnt' 2>/dev/null ||
+		TL_TEST_LAB=10.77.0.1 exec unshare --net --mount sh "$1"
+}
+node_address() { # number
+	if [ "$lab" ]; then echo "${lab%.*}.$((10 + $1))"; else echo 127.0.0.1; fi
+}
+plug_in() { # number
+	pid=$(cat "$slurm/node$1.pid") here=$(readlink /proc/self/ns/net)
+	while [ "$(readlink "/proc/$pid/ns/net")" = "$here" ]; do sleep 0.02; done
+	ip link del "cable$1" 2>/dev/null
+	ip link add name "cable$1" type veth peer name eth0 netns "$pid" && ip link set "cable$1" master switch up
+}
 
 has_slurm() {
 	for program in slurmctld slurmd sbatch munged unshare; do command -v $program >/dev/null || return; done
@@ -21,7 +42,13 @@ slurm_master() {
 	slurm_daemon slurmctld slurmctld -D -f "$slurm/slurm.conf"
 }
 slurm_node() { # number
-	slurm_daemon "node$1" unshare --uts sh -c 'hostname "n$1" && exec slurmd -D -f "$2/slurm.conf" -N "n$1"' sh "$1" "$slurm"
+	# shellcheck disable=SC2016 # the inner shell expands it
+	slurm_daemon "node$1" unshare --uts ${lab:+--net} sh -c 'hostname "n$1" && if [ "$3" ]; then
+			ip link set lo up
+			until ip addr add "$3/24" dev eth0 2>/dev/null; do sleep 0.02; done
+			ip link set eth0 up
+		fi && exec slurmd -D -f "$2/slurm.conf" -N "n$1"' sh "$1" "$slurm" "${lab:+$(node_address "$1")}"
+	[ -z "$lab" ] || plug_in "$1"
 }
 
 # All that runs on a node.
@@ -38,7 +65,7 @@ slurm_begin() { # nodes
 	port=$((20000 + $$ % 20000))
 	cat >"$slurm/slurm.conf" <<-EOF
 		ClusterName=tl
-		SlurmctldHost=localhost(127.0.0.1)
+		SlurmctldHost=localhost(${lab:-127.0.0.1})
 		SlurmctldPort=$port
 		SlurmUser=root
 		AuthType=auth/munge
@@ -63,7 +90,7 @@ slurm_begin() { # nodes
 	i=0
 	while [ $((i += 1)) -le "$1" ]; do
 		mkdir "$slurm/spool.n$i"
-		echo "NodeName=n$i NodeHostname=n$i NodeAddr=127.0.0.1 Port=$((port + i)) State=UNKNOWN" >>"$slurm/slurm.conf"
+		echo "NodeName=n$i NodeHostname=n$i NodeAddr=$(node_address "$i") Port=$((port + i)) State=UNKNOWN" >>"$slurm/slurm.conf"
 	done
 	export SLURM_CONF="$slurm/slurm.conf"
 	slurm_daemon munged munged --foreground --force --socket="$slurm/munge.sock" --key-file="$slurm/munge.key" --pid-file="$slurm/munge.lock" \

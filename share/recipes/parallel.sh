@@ -7,4 +7,4 @@ set -eu
 hosts=$1 db=$2
 recipes=${TL_RECIPES:-/usr/share/tl/recipes}
 parallel --jobs 0 --retries 3 --joblog tl-workers.log --tag \
-	"${TL_SSH:-ssh}" -o BatchMode=yes {} sh "$recipes/worker.sh" "\"'$db'\"" :::: "$hosts"
+	"${TL_SSH:-ssh}" -o BatchMode=yes {} sh "$recipes/worker.sh" "\"'$db'\"" '\$HOME/tl-worker' :::: "$hosts"
