@@ -632,12 +632,12 @@ static int take_waited(const struct places *at, struct err *e)
 	int rc;
 
 	if (!s)
-		return replay ? 0 : -1;
+		return replay || rec_stopped() ? 0 : -1;
 	rc = cost_waited(s, at->run, &waited_s, e);
 	store_close(s);
 	ledger_wait(&ledger, waited_s - before_s);
 	started += waited_s - before_s;
-	return rc;
+	return rec_stopped() ? 0 : rc;
 }
 
 /* Rounds until tl-prune ends with "nothing is worth more". */

@@ -55,7 +55,7 @@ if has_postgresql; then
 	printf 'op,prob,count\nmatmul,8x64:64x64,2\nconv2d,ic8ih10_oc8oh10_kh3ph1,3\nmatmul,1x128:128x64,1\n' >"$tmp/net.csv"
 	mkdir "$tmp/one" "$tmp/two"
 	unset TL_DB
-	PGHOST=$pg PGUSER=tl PATH=$tmp/root/usr/bin:$pg_bin:$PATH PRUNE='tl-prune --until rounds<1 -b 9' PAUSE=0.2
+	PGHOST=$pg PGUSER=tl PATH=$tmp/root/usr/bin:$pg_bin:$PATH PRUNE='tl-prune --until rounds<1 -b 36' PAUSE=0.2
 	export PGHOST PGUSER PATH PRUNE PAUSE
 	sed -e 's,postgresql://server/tl,postgresql:///tl,' -e "s,/usr/share,$tmp/root/usr/share," -e 's,net.onnx,../net.csv,' "$tmp/way" >"$tmp/words"
 	grep '^export\|^sh ' "$tmp/words" >"$tmp/node"

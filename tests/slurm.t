@@ -69,11 +69,14 @@ counts() { # database: open, leased, lapsed, done
 best() { # database
 	tl-query -q -d "$1" "$tmp/wl" | jq -r '"\(.workload.workload_id) \(.candidate_id) \(.latency_s)"' | sort
 }
+# Slurm lets a task of a node that failed wait for two minutes.
+begin_now() {
+	for job in $(squeue -h -t PD -o %A 2>/dev/null); do scontrol update "JobId=$job" StartTime=now 2>/dev/null; done
+}
 workers_end() { # seconds at most
 	i=0
 	while [ -n "$(squeue -h 2>/dev/null || echo away)" ] && [ $((i += 1)) -lt "$1" ]; do
-		# Slurm lets a task of a node that failed wait for two minutes.
-		for job in $(squeue -h -t PD -o %A 2>/dev/null); do scontrol update "JobId=$job" StartTime=now 2>/dev/null; done
+		begin_now
 		sleep 1
 	done
 	[ $i -lt "$1" ]
@@ -154,9 +157,10 @@ while read -r what node wait; do
 	4) cut_off "$node" ;;
 	5) fill_disk ;;
 	esac
+	begin_now
 	done_faults=$((${done_faults:-0} + 1))
 	echo "# fault $what at node $node: $(counts "$uri" 2>/dev/null)"
-	[ "$(squeue -h 2>/dev/null || echo away)" ] || break
+	[ "$(squeue -h 2>/dev/null || echo away)" ] || break # all is done
 done <"$tmp/faults"
 workers_end $((240 + workloads))
 ok $? "all workers end, $(($(date +%s) - began)) s after the first of ${done_faults:-0} faults" || squeue | sed 's/^/# /'
