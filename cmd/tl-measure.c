@@ -539,8 +539,9 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 
 static int take_device(struct measure *m, struct err *e)
 {
-	return lock_take(&m->lock, target_named(target_name)->name, nowait ? LOCK_TRY : LOCK_WAIT,
-			 e);
+	const enum lock_how how = nowait ? LOCK_TRY : part_of ? LOCK_WAIT_TURNS : LOCK_WAIT;
+
+	return lock_take(&m->lock, target_named(target_name)->name, how, e);
 }
 
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers

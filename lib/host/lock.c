@@ -201,20 +201,27 @@ static int try_turn(const struct lock *l, int64_t place, int *free)
 	return 0;
 }
 
+/* Tells the user, once. */
+static void say_wait(struct lock *l, int64_t place)
+{
+	struct buf said = BUF_INIT;
+
+	l->told = 1;
+	describe(l, count(l->fd, 0, place), &said);
+	lock_say(said.s);
+	buf_free(&said);
+}
+
 /* As try_lock(). The place is given up. */
-static int wait_in_line(struct lock *l)
+static int wait_in_line(struct lock *l, double patience_s)
 {
 	const double began = clock_now();
 	const int64_t place = join_line(l->fd);
-	struct buf said = BUF_INIT;
 	int free = 0, rc = place < 0 ? -1 : try_turn(l, place, &free), waited = rc == 0, why;
 
-	if (rc == 0 && !l->told++) {
-		describe(l, count(l->fd, 0, place), &said);
-		lock_say(said.s);
-		buf_free(&said);
-	}
 	while (rc == 0 && !rec_stopped()) {
+		if (!l->told && clock_now() - began >= patience_s)
+			say_wait(l, place);
 		poll(NULL, 0, LOOK_MS);
 		rc = try_turn(l, place, &free);
 	}
@@ -239,7 +246,8 @@ static int refuse(struct lock *l, struct err *e)
 
 static int take(struct lock *l, enum lock_how how, struct err *e)
 {
-	int rc = how == LOCK_TRY ? try_lock(l) : wait_in_line(l);
+	int rc = how == LOCK_TRY ? try_lock(l)
+				 : wait_in_line(l, how == LOCK_WAIT ? 0 : LOCK_TURN_S + 2);
 
 	l->since = clock_now();
 	if (rc > 0)
@@ -262,7 +270,7 @@ int lock_take(struct lock *l, const char *device, enum lock_how how, struct err 
 	/* The path is the same for every user. The first user makes the file; the others only need
 	 * to read it. */
 	snprintf(path, sizeof path, "%s/tl-%s.lock", folder && *folder ? folder : "/tmp", device);
-	*l = (struct lock){.device = device, .fd = file_open_lock(path, e)};
+	*l = (struct lock){.device = device, .fd = file_open_lock(path, e), .how = how};
 	return l->fd < 0 ? -1 : take(l, how, e);
 }
 
@@ -274,7 +282,7 @@ int lock_is_wanted(const struct lock *l)
 int lock_yield(struct lock *l, struct err *e)
 {
 	file_lock(l->fd, LOCK_UN);
-	return take(l, LOCK_WAIT, e);
+	return take(l, l->how == LOCK_TRY ? LOCK_WAIT_TURNS : l->how, e);
 }
 
 void lock_drop(struct lock *l)

@@ -13,14 +13,19 @@
 
 enum { LOCK_TURN_S = 10 };
 
+enum lock_how {
+	LOCK_WAIT,
+	LOCK_WAIT_TURNS, /* tells only of a wait that is longer than a turn */
+	LOCK_TRY,
+};
+
 struct lock {
 	const char *device;
 	int fd;	      /* holds the lock until it is closed or the process ends; -1: not held */
 	double since; /* clock_now() of when this turn began */
 	int told;     /* the user knows that it waits */
+	enum lock_how how;
 };
-
-enum lock_how { LOCK_WAIT, LOCK_TRY };
 
 /* Takes the lock of a device ("cpu"). LOCK_TRY: fails with EXIT_BUSY if another run has it. The
  * message names the process that has the lock, and since when, if the kernel shows it. A program
