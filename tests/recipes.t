@@ -79,6 +79,23 @@ LEASE=1m sh "$recipes/worker.sh" "$db" "$tmp/one" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(counts "$db")" = '0 0 0 6' ] && [ "$(lacking "$db" "$tmp/wl")" -eq 0 ]
 ok $? "a worker goes on where a killed one was: $(counts "$db")" || sed 's/^/# /' "$tmp/err"
 
+# A server that is away when results are to be stored, and back a moment later: they wait.
+mkdir "$tmp/shims"
+cat >"$tmp/shims/tl-store" <<EOF
+#!/bin/sh
+for last; do :; done
+case \$last in
+results.*) [ -e "$tmp/was-away" ] || { touch "$tmp/was-away" && exit 3; } ;;
+esac
+exec $(cd "$bin" && pwd)/tl-store "\$@"
+EOF
+chmod +x "$tmp/shims/tl-store"
+db=$(db briefly)
+tl-store -q -d "$db" "$tmp/wl"
+PATH=$tmp/shims:$PATH timeout 120 sh "$recipes/worker.sh" "$db" "$tmp/briefly" 2>"$tmp/err"
+[ $? -eq 0 ] && [ -e "$tmp/was-away" ] && [ "$(counts "$db")" = '0 0 0 6' ] && [ -z "$(find "$tmp/briefly" -name 'results.*' -o -name 'kept.*')" ]
+ok $? 'a worker stores again what a server that was away for a moment has not' || find "$tmp/briefly" | sed 's/^/# /'
+
 # A server that is away
 
 sh "$recipes/worker.sh" "postgresql:///none?host=$tmp/nowhere" "$tmp/away" 2>"$tmp/err" &

@@ -11,10 +11,10 @@ case $db in /* | *://*) ;; *) db=$PWD/$db ;; esac
 export TARGET="${TARGET:-cpu}" TL_MODEL="${TL_MODEL:-pretrained}"
 mkdir -p "$folder" && cd "$folder" && exec 9>lock && flock -w 5 9 || { echo "worker.sh: another worker has $folder, or it cannot be made" >&2; exit 75; }
 
-store() { # what was measured. A file that was cut off, or has bad lines, is kept: the database has the good ones
+store() { # what was measured. A file that was cut off, or has bad lines, is kept when the database has all the good ones
 	for results in results.*; do
-		[ ! -e "$results" ] || { tl-store -q -d "$db" "$results" && rm "$results"; } ||
-			{ tl-query -d "$db" --stats >stats && mv "$results" "kept.$results"; } || return
+		[ ! -e "$results" ] || { tl-store -d "$db" "$results" >stored && rm "$results"; } ||
+			{ tl-check "$results" 2>/dev/null | cmp -s - stored && mv "$results" "kept.$results"; } || return
 	done
 }
 give_back() {
