@@ -765,7 +765,7 @@ static int tune_first(struct query *q, char **paths, int npaths, int *bad, struc
 	return there < 0 || (there && !q->db) ? -1 : 0;
 }
 
-/* What answers come from. */
+/* Opens what the answers come from. */
 static int open_known(struct query *q, struct err *e)
 {
 	if (answers_any())

@@ -347,7 +347,7 @@ static int store_input(struct store **db, const char *path, char **paths, int n)
 	return status;
 }
 
-/* What the options ask of the database. */
+/* Does what the options ask of the database. */
 static int act(struct store **db, const char *path, char **paths, int n)
 {
 	struct err e = ERR_INIT;

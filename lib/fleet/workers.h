@@ -33,7 +33,7 @@ struct workers {
 /* Texts live in the arena. -1: the file cannot be read, or line N of it is none. */
 int workers_read(const char *path, struct arena *a, struct workers *w, struct err *e);
 
-/* What all of them do. */
+/* All of them do the same job. */
 struct workers_job {
 	const char *db;	     /* a name that means the same on each machine */
 	const char *prune;   /* the options of tl-prune, for the shell; "": none */

@@ -40,7 +40,7 @@ void energy_close(struct energy *g);
 double energy_read(struct energy *g);
 /* Joules since the last lap, or since energy_open(). */
 double energy_lap(struct energy *g);
-/* What is spent from a pause until its end is another program's, and not counted. */
+/* From a pause until its end another program spends the energy, and it is not counted here. */
 void energy_pause(struct energy *g);
 void energy_resume(struct energy *g);
 /* Reads the counters if the last read was half a minute ago. */

@@ -50,7 +50,7 @@ void ledger_move(struct ledger *l, enum cost from, enum cost to, double core_s, 
 /* Marks the time since the last call as that of another program, which keeps its own ledger. It
  * counts in wall_s and in no purpose. */
 void ledger_skip(struct ledger *l, double now);
-/* Of what was skipped, s seconds count in nothing: the other program waited. */
+/* Takes back s seconds of what was skipped: the other program waited, and they count in nothing. */
 void ledger_wait(struct ledger *l, double s);
 /* Charges what has passed. */
 void ledger_close(struct ledger *l, double now);

@@ -40,7 +40,7 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Another one's place from `from` on, n bytes long (0: to the end); -1: nobody stands there. */
+/* Finds another one's place in n bytes from `from` on (0: to the end). -1: nobody stands there. */
 static int64_t stands(int fd, int64_t from, int64_t n)
 {
 	struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n};
@@ -50,7 +50,8 @@ static int64_t stands(int fd, int64_t from, int64_t n)
 	return f.l_start;
 }
 
-/* How many others stand at places from `from` to `end`. The kernel tells of any one of them. */
+/* Counts the others that stand at places from `from` to `end`. The kernel tells of any one of them.
+ */
 static int count(int fd, int64_t from, int64_t end)
 {
 	int64_t at = end > from ? stands(fd, from, end - from) : -1;

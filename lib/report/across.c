@@ -35,7 +35,7 @@ static int look_up(struct across *x, const struct workload *w, int env, struct a
 	*t = (struct across_time){NAN, NAN};
 	if (rc >= 0 && n) {
 		t->s = best->latency_s;
-		t->library_s = isnan(best->ratio) ? best->baseline_s : best->ratio * t->s;
+		t->baseline_s = isnan(best->ratio) ? best->baseline_s : best->ratio * t->s;
 	}
 	arena_free(&a);
 	return rc < 0 ? -1 : n > 0;
@@ -174,8 +174,8 @@ static void put_csv(struct across *x, struct buf *out)
 			table_cell(&t, 3, "%lld", (long long)l->count);
 			table_cell(&t, 4, "%s", x->env[i].id);
 			table_cell(&t, 5, "%.9g", l->time[i].s);
-			if (!isnan(l->time[i].library_s))
-				table_cell(&t, 6, "%.9g", l->time[i].library_s);
+			if (!isnan(l->time[i].baseline_s))
+				table_cell(&t, 6, "%.9g", l->time[i].baseline_s);
 		}
 	table_csv(&t, out);
 	table_free(&t);

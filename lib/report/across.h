@@ -8,7 +8,7 @@
 enum { ACROSS_ENVS = 16 }; /* that a table shows */
 
 struct across_time {
-	double s, library_s; /* NAN: not known */
+	double s, baseline_s; /* NAN: not known */
 };
 
 struct across_line {

@@ -74,8 +74,8 @@ static void disconnect(struct batch *b)
 	b->is_open = 0;
 }
 
-/* What failed last, failed for want of a connection: opens another one, and stores the batch there.
- * -1: the server stays away, and e says why it failed last. */
+/* The last statement failed because the connection is gone. Opens another one, and stores the batch
+ * there. -1: the server stays away, and e says how the last try failed. */
 static int reconnect(struct batch *b, struct err *e)
 {
 	enum { LOOK_MS = 500 };

@@ -53,7 +53,7 @@ struct cost_sum {
 };
 /* 1; 0: there is no such run; -1. */
 int cost_sum(struct store *s, const struct cost_which *which, struct cost_sum *sum, struct err *e);
-/* What the parts of a run waited so far for other runs on the machine, in seconds. */
+/* Adds up how many seconds the parts of a run waited so far for other runs on the machine. */
 int cost_waited(struct store *s, const char *run, double *waited_s, struct err *e);
 double cost_total(const struct cost_sum *sum); /* of all purposes */
 
