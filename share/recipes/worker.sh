@@ -11,10 +11,11 @@ case $db in /* | *://*) ;; *) db=$PWD/$db ;; esac
 export TARGET="${TARGET:-cpu}" TL_MODEL="${TL_MODEL:-pretrained}"
 mkdir -p "$folder" && cd "$folder" && exec 9>lock && flock -w 5 9 || { echo "worker.sh: another worker has $folder, or it cannot be made" >&2; exit 75; }
 
-store() { # what was measured. A file that was cut off, or has bad lines, is kept when the database has all the good ones
+store() { # what was measured. A file is removed when the database has all of it, and kept when it has bad lines, too
 	for results in results.*; do
-		[ ! -e "$results" ] || { tl-store -d "$db" "$results" >stored && rm "$results"; } ||
-			{ tl-check "$results" 2>/dev/null | cmp -s - stored && mv "$results" "kept.$results"; } || return
+		[ -e "$results" ] || continue
+		tl-store -d "$db" "$results" >stored || { tl-check "$results" >good 2>/dev/null; bad=$?; cmp -s good stored || return; }
+		[ "${bad:-0}" -eq 0 ] && rm "$results" || mv "$results" "kept.$results"; bad=0
 	done
 }
 give_back() {
@@ -22,8 +23,8 @@ give_back() {
 	[ -z "$claim" ] || tl-store -d "$db" --release "$claim"; rm -f units
 }
 measure() {
-	# shellcheck disable=SC2016 # the inner shell expands it
-	setsid sh -c 'tl-gen -s guided -n 256 --target "$TARGET" -d "$1" units | tl-filter --target "$TARGET" -d "$1" |
+	# shellcheck disable=SC2016 # the inner shell expands it. It waits for all three programs, also after TERM
+	setsid sh -c 'trap : TERM; tl-gen -s guided -n 256 --target "$TARGET" -d "$1" units | tl-filter --target "$TARGET" -d "$1" |
 		'"${MEASURE:-tl-measure -q --target $TARGET}" sh "$db" >"results.$$.$(date +%s%N)" 9>&- &
 	pipeline=$!
 	while wait $pipeline; status=$?; kill -0 $pipeline 2>/dev/null; do [ -z "$stopped" ] || kill -TERM -$pipeline 2>/dev/null; done
