@@ -1,7 +1,10 @@
 /* What the environment says of the machine: instruction set, caches, threads. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "lib/io/quota.h"
 #include "lib/space/isa.h"
 #include "lib/target/cpu.h"
 #include "tests/tap.h"
@@ -102,8 +105,74 @@ static void test_threads(void)
 	ok(rc == 0 && m.threads >= 1, "without it they are the CPUs to run on");
 }
 
+/* A folder with all above it, or a file, below root. */
+static void put(const char *root, const char *path, const char *text)
+{
+	char full[256];
+	FILE *f;
+
+	snprintf(full, sizeof full, "%s%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		mkdir(full, 0700);
+	}
+	f = fopen(full, "w");
+	fputs(text, f);
+	fclose(f);
+}
+
+static void test_quota(void)
+{
+	static const struct {
+		const char *what, *groups, *file[2][2];
+		double cpus;
+	} c[] = {
+		{"no groups", "", {{0}}, INFINITY},
+		{"no limit", "0::/a/b\n", {{"a/b/cpu.max", "max 100000\n"}}, INFINITY},
+		{"version 2", "0::/a/b\n", {{"a/b/cpu.max", "150000 100000\n"}}, 1.5},
+		{"the group above",
+		 "0::/a/b\n",
+		 {{"a/b/cpu.max", "400000 100000\n"}, {"a/cpu.max", "100000 50000\n"}},
+		 2},
+		{"a path of the host's", "0::/docker/1234\n", {{"cpu.max", "50000 100000\n"}}, 0.5},
+		{"version 1",
+		 "5:memory:/j\n4:cpu,cpuacct:/j\n1:cpuset:/j\n",
+		 {{"cpu,cpuacct/j/cpu.cfs_quota_us", "250000\n"},
+		  {"cpu,cpuacct/j/cpu.cfs_period_us", "100000\n"}},
+		 2.5},
+		{"no limit of version 1",
+		 "3:cpu:/j\n",
+		 {{"cpu/j/cpu.cfs_quota_us", "-1\n"}, {"cpu/j/cpu.cfs_period_us", "100000\n"}},
+		 INFINITY},
+		{"damage",
+		 "0\n:\n0::\n4:cpu\n",
+		 {{"cpu.max", "many of them\n"}, {"cpu/cpu.cfs_quota_us", "\n"}},
+		 INFINITY},
+	};
+
+	for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+		const char *tmp = getenv("TMPDIR"); /* the harness removes what is in it */
+		char root[128], path[128];
+		double cpus;
+
+		snprintf(root, sizeof root, "%s/tl-cpu-XXXXXX", tmp ? tmp : "/tmp");
+		if (!mkdtemp(root)) {
+			ok(0, "a folder is made");
+			return;
+		}
+		put(root, "/proc/self/cgroup", c[i].groups);
+		for (int j = 0; j < 2 && c[i].file[j][0]; j++) {
+			snprintf(path, sizeof path, "/sys/fs/cgroup/%s", c[i].file[j][0]);
+			put(root, path, c[i].file[j][1]);
+		}
+		cpus = quota_cpus(root);
+		ok(cpus == c[i].cpus, "CPUs of a control group: %s", c[i].what);
+	}
+}
+
 int main(void)
 {
+	test_quota();
 	test_caches();
 	test_isa();
 	test_threads();

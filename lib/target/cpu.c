@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/io/keep.h"
+#include "lib/io/quota.h"
 #include "lib/space/isa.h"
 #include "lib/target/c.h"
 #include "lib/target/target.h"
@@ -107,16 +109,27 @@ static int cache_bytes(int level, int64_t *bytes, struct err *e)
 	return 0;
 }
 
-/* OMP_NUM_THREADS, of whose list the first number counts, or the CPUs that this process may use. */
+/* The CPUs that this process may run on, and no more threads than its control groups grant CPUs; a
+ * part of a CPU is a thread, too. */
+static int granted_cpus(void)
+{
+	double quota = ceil(quota_cpus(""));
+	cpu_set_t set;
+	int cpus = 1;
+
+	if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
+		cpus = CPU_COUNT(&set);
+	return quota < cpus ? (int)quota : cpus;
+}
+
+/* OMP_NUM_THREADS, of whose list the first number counts, or the CPUs that this process has. */
 static int usable_cpus(int *threads, struct err *e)
 {
 	const char *text = getenv("OMP_NUM_THREADS");
 	const long most = 1 << 16;
-	cpu_set_t set;
 	char *end;
 	long n;
 
-	*threads = 1;
 	if (text && *text) {
 		n = strtol(text, &end, 10);
 		if (end == text || (*end && *end != ',') || n < 1 || n > most)
@@ -124,8 +137,8 @@ static int usable_cpus(int *threads, struct err *e)
 				e, EXIT_USAGE,
 				"OMP_NUM_THREADS is \"%s\", which is no number of threads", text);
 		*threads = (int)n;
-	} else if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) {
-		*threads = CPU_COUNT(&set);
+	} else {
+		*threads = granted_cpus();
 	}
 	return 0;
 }
@@ -169,8 +182,8 @@ static int set_isa(const char *isa, struct limits *m)
 
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512|avx2|scalar (asking for more
  * than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS does:
- * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs this
- * process may run on. */
+ * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs that
+ * this process may run on, and its control groups grant. */
 static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
