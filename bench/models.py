@@ -1,10 +1,10 @@
-"""Whole models by tl-run and by a baseline, in turns: onnxruntime, or tl-run with another database, or with oneDNN.
+"""Whole models by tl-run and by baselines, in turns: onnxruntime and OpenVINO, or tl-run with another database, or with oneDNN.
 
 Each program has a process of its own, which waits for a line, runs the model again and again for a second, and answers with the median time
-of a run. While one measures, the other is stopped by a signal, so that no thread of it spins beside. Both have the same weights and inputs,
-the same number of threads, and a core for each. A turn gives a ratio; the table has their median and its 95% interval.
+of a run. While one measures, the others are stopped by a signal, so that no thread of them spins beside. All have the same weights and inputs,
+and the same number of threads. A turn gives a ratio; the table has their median and its 95% interval.
 
-Called with --serve it is onnxruntime's process.
+Called with --serve it is the process of onnxruntime or OpenVINO.
 """
 import argparse
 import glob
@@ -49,11 +49,10 @@ def without_avx512(folder):
     return copy
 
 
-def serve(args):
-    """onnxruntime's side: model, weights and inputs are files."""
+def model_with_weights(args):
+    """The model's file, with the weights that the other side has."""
     import numpy as np
     import onnx
-    import onnxruntime as ort
     from onnx import numpy_helper
 
     model = onnx.load(args.models[0])
@@ -62,6 +61,16 @@ def serve(args):
         if tensor.name in weights.files:
             array = weights[tensor.name].reshape(list(tensor.dims))
             tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    file = f"{args.weights}.{args.serve}.onnx"
+    onnx.save(model, file)
+    return file
+
+
+def load_onnxruntime(args, file):
+    """Its version, the names of inputs and outputs, and a function that runs the model once."""
+    import numpy as np
+    import onnxruntime as ort
+
     options = ort.SessionOptions()
     options.intra_op_num_threads = args.threads
     options.inter_op_num_threads = 1
@@ -70,27 +79,65 @@ def serve(args):
     if args.threads > 1:  # of the threads behind the first, which is this one; CPUs count from 1
         pins = ";".join(str(c + 1) for c in cpus[1:])
         options.add_session_config_entry("session.intra_op_thread_affinities", pins)
-    file = args.weights + ".onnx"
-    onnx.save(model, file)
-    del model, weights
     session = ort.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-    os.remove(file)
     os.sched_setaffinity(0, cpus[:1])
     arrays = np.load(args.inputs)
     feed = {}
     for i in session.get_inputs():
         feed[i.name] = arrays[i.name].astype(np.int64 if "int64" in i.type else np.float32)
-    outputs = session.run(None, feed)
-    np.savez(args.outputs, **{o.name: v for o, v in zip(session.get_outputs(), outputs)})
-    print(json.dumps({"version": ort.__version__}), flush=True)
+    names = [o.name for o in session.get_outputs()]
+    return ort.__version__, names, lambda: session.run(None, feed)
+
+
+def load_openvino(args, file):
+    """The same. Inputs are given once, and a run copies nothing."""
+    import numpy as np
+    import openvino as ov
+
+    core = ov.Core()
+    model = core.compile_model(file, "CPU", {
+        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": "1",
+        "INFERENCE_NUM_THREADS": args.threads})
+    request = model.create_infer_request()
+    arrays = np.load(args.inputs)
+    for port in model.inputs:
+        data = arrays[port.any_name].astype(port.element_type.to_dtype())
+        request.set_tensor(port, ov.Tensor(np.ascontiguousarray(data)))
+    names = [next(iter(port.names)) for port in model.outputs]
+
+    def run():
+        request.infer()
+        return [request.get_output_tensor(i).data for i in range(len(names))]
+    return ov.__version__.split("-")[0], names, run
+
+
+ENGINES = {"onnxruntime": load_onnxruntime, "openvino": load_openvino}
+
+
+def engines():
+    """Those of them that are installed."""
+    import importlib.util
+
+    return [name for name in ENGINES if importlib.util.find_spec(name)]
+
+
+def serve(args):
+    """An engine's side: model, weights and inputs are files."""
+    import numpy as np
+
+    file = model_with_weights(args)
+    version, names, run = ENGINES[args.serve](args, file)
+    os.remove(file)
+    np.savez(args.outputs, **dict(zip(names, run())))
+    print(json.dumps({"version": version}), flush=True)
     for _ in sys.stdin:
         for _ in range(3):
-            session.run(None, feed)
+            run()
         times = []
         start = time.perf_counter()
         while len(times) < 3 or time.perf_counter() - start < SECONDS:
             begin = time.perf_counter()
-            session.run(None, feed)
+            run()
             times.append(time.perf_counter() - begin)
         print(json.dumps({"latency_s": statistics.median(times)}), flush=True)
 
@@ -151,53 +198,94 @@ def model_file(args, path):
     return os.path.join(folder, name)
 
 
+def start_engines(args, files, file):
+    """A process for each engine that is installed, by its name and version."""
+    theirs = {}
+    for name in engines():
+        env = dict(os.environ)
+        if args.isa == "avx2" and name == "onnxruntime":
+            env["PYTHONPATH"] = without_avx512(args.dir)
+        elif args.isa == "avx2":
+            env["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+        outputs = f"{files['outputs']}.{name}.npz"
+        argv = [sys.executable, __file__, "--serve", name, "--threads", str(args.threads), "--outputs", outputs,
+                "--weights", files["weights"], "--inputs", files["inputs"], file]
+        engine = Baseline(argv, env)
+        theirs[f"{name} {engine.answer()['version']}"] = (engine, outputs)
+        engine.stop()
+    return theirs
+
+
+def start_baselines(args, files, file):
+    """Those that tl-run is compared with: processes, and files of what they answer."""
+    run = [args.run, "--random-weights=1", f"--threads={args.threads}"]
+    if not args.against:
+        subprocess.run(run + ["-d", args.db, "-q", "--save-weights", files["weights"], "--save-inputs", files["inputs"], file],
+                       check=True)
+        return start_engines(args, files, file)
+    options = ["--library"] if args.against == "library" else ["-d", args.against]
+    subprocess.run(run + options + ["-q", "-o", files["outputs"], file], check=True)
+    return {args.against: (Baseline(run + options + bench_options(file)), files["outputs"])}
+
+
+def bench_options(file):
+    return [f"--bench={SECONDS}s", "--turns", "--json", file]
+
+
+def outputs_agree(here, outputs, file):
+    """Whether tl-run answers the same, and by how much it is off."""
+    check = subprocess.run(here + ["-c", outputs, file], capture_output=True, text=True)
+    errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
+    return check.returncode == 0, max(errors, default=math.nan)
+
+
 def compare(args, path):
+    """A record for each baseline."""
     name = re.sub(r"\..*", "", os.path.basename(path))
     file = model_file(args, path)
-    at = {k: os.path.join(args.dir, f"{name}.{k}.npz") for k in ("weights", "inputs", "outputs")}
-    run = [args.run, "--random-weights=1", f"--threads={args.threads}"]
-    bench = [f"--bench={SECONDS}s", "--turns", "--json", file]
-    here = run + ["-d", args.db]
-    baseline = args.against
-    if not baseline:
-        subprocess.run(here + ["-q", "--save-weights", at["weights"], "--save-inputs", at["inputs"], file], check=True)
-        python = [sys.executable, __file__, "--serve", "--threads", str(args.threads)]
-        env = {**os.environ, "PYTHONPATH": without_avx512(args.dir)} if args.isa == "avx2" else None
-        theirs = Baseline(python + [f"--{k}={v}" for k, v in at.items()] + [file], env)
-        baseline = "onnxruntime " + theirs.answer()["version"]
-        theirs.stop()
-    elif baseline == "library":
-        subprocess.run(run + ["-q", "--library", "-o", at["outputs"], file], check=True)
-        theirs = Baseline(run + ["--library"] + bench)
-    else:
-        subprocess.run(run + ["-q", "-d", baseline, "-o", at["outputs"], file], check=True)
-        theirs = Baseline(run + ["-d", baseline] + bench)
-    check = subprocess.run(here + ["-c", at["outputs"], file], capture_output=True, text=True)
-    errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
-    ours = Baseline(here + bench)
+    files = {k: os.path.join(args.dir, f"{name}.{k}.npz") for k in ("weights", "inputs", "outputs")}
+    here = [args.run, "--random-weights=1", f"--threads={args.threads}", "-d", args.db]
+    theirs = start_baselines(args, files, file)
+    agree = {k: outputs_agree(here, outputs, file) for k, (_, outputs) in theirs.items()}
+    ours = Baseline(here + bench_options(file))
     turns = []
     for i in range(args.turns + 1):
-        a, b = ours.measure(), theirs.measure()
+        turn = {"": ours.measure()}
+        turn.update((k, engine.measure()) for k, (engine, _) in theirs.items())
         if i:  # the first turn warms up
-            turns.append((a["latency_s"], b["latency_s"]))
+            turns.append(turn)
     ours.end()
-    theirs.end()
-    for k in at.values():
+    for engine, outputs in theirs.values():
+        engine.end()
+        os.remove(outputs)
+    for k in files.values():
         if os.path.exists(k):
             os.remove(k)
-    ratio, low, high = interval([b / a for a, b in turns])
-    return {
-        "model": name, "threads": args.threads, "baseline": baseline, "turns": len(turns),
-        "tl_s": statistics.median(a for a, _ in turns), "baseline_s": statistics.median(b for _, b in turns),
-        "ratio": ratio, "ratio_ci": [low, high], "max_error": max(errors), "equal": check.returncode == 0,
-        "kernels": a["kernels"], "tuned": a["tuned"], "tuned_s": a["tuned_s"],
-    }
+    records = []
+    for k, (equal, error) in agree.items():
+        ratio, low, high = interval([t[k]["latency_s"] / t[""]["latency_s"] for t in turns])
+        records.append({
+            "model": name, "threads": args.threads, "baseline": k, "beside": args.beside, "turns": len(turns),
+            "tl_s": statistics.median(t[""]["latency_s"] for t in turns),
+            "baseline_s": statistics.median(t[k]["latency_s"] for t in turns),
+            "ratio": ratio, "ratio_ci": [low, high], "max_error": error, "equal": equal,
+            **{field: turns[0][""][field] for field in ("kernels", "tuned", "tuned_s")},
+        })
+    return records
+
+
+def print_record(r):
+    alone = f"{r['tuned_s'] * 1e3:12.3f} {r['tl_s'] / r['tuned_s']:7.3f}" if r["tuned_s"] else ""
+    print(f"{r['model']:14} {r['baseline']:20} {r['tl_s'] * 1e3:9.3f} {r['baseline_s'] * 1e3:9.3f} {r['ratio']:6.2f} "
+          f"  [{r['ratio_ci'][0]:.2f}, {r['ratio_ci'][1]:.2f}] {r['max_error']:8.1g} "
+          f"{r['tuned']:4}/{r['kernels']:<4} {alone}{'' if r['equal'] else '  DIFFERS'}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--serve", action="store_true")
-    parser.add_argument("--against", help="a database, or \"library\"; by default onnxruntime")
+    parser.add_argument("--serve", choices=ENGINES)
+    parser.add_argument("--against", help="a database, or \"library\"; by default onnxruntime and openvino")
+    parser.add_argument("--beside", help="what runs beside: goes into the figures")
     parser.add_argument("--isa", choices=["avx512", "avx2", "scalar"])
     for name in ("run", "db", "dir", "weights", "inputs", "outputs"):
         parser.add_argument("--" + name)
@@ -211,19 +299,17 @@ def main():
     if args.serve:
         serve(args)
         return
-    print(f"{'model':14} {'tl-run ms':>10} {'theirs ms':>10} {'ratio':>6} {'95% interval':>15} {'error':>8} "
+    print(f"{'model':14} {'baseline':20} {'tl-run ms':>9} {'theirs ms':>9} {'ratio':>6} {'95% interval':>15} {'error':>8} "
           f"{'tuned':>9} {'sum alone ms':>12} {'run/sum':>7}")
-    ratios = []
+    least = []  # of each model: the ratio to the best baseline
     with open(os.path.join(args.dir, "figures.ndjson"), "w") as out:
         for path in args.models:
-            r = compare(args, path)
-            ratios.append(r["ratio"])
-            out.write(json.dumps(r) + "\n")
-            alone = f"{r['tuned_s'] * 1e3:12.3f} {r['tl_s'] / r['tuned_s']:7.3f}" if r["tuned_s"] else ""
-            print(f"{r['model']:14} {r['tl_s'] * 1e3:10.3f} {r['baseline_s'] * 1e3:10.3f} {r['ratio']:6.2f} "
-                  f"  [{r['ratio_ci'][0]:.2f}, {r['ratio_ci'][1]:.2f}] {r['max_error']:8.1g} "
-                  f"{r['tuned']:4}/{r['kernels']:<4} {alone}{'' if r['equal'] else '  DIFFERS'}", flush=True)
-    print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")
+            records = compare(args, path)
+            least.append(min(r["ratio"] for r in records))
+            for r in records:
+                out.write(json.dumps(r) + "\n")
+                print_record(r)
+    print(f"against the better one: geometric mean {math.exp(sum(map(math.log, least)) / len(least)):.2f}, least {min(least):.2f}")
 
 
 if __name__ == "__main__":

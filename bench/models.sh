@@ -1,8 +1,9 @@
 #!/bin/sh
 # make bench-models ONNXRUNTIME=FOLDER|AGAINST=DB|AGAINST=library [MODELS="FILE..."] [BUDGET=SECONDS] [THREADS=N] [TURNS=N] [DB=FILE]
-# [ISA=avx2] [CACHE=MODE]: whole models by tl-run against onnxruntime, another database, or oneDNN.
+# [ISA=avx2] [CACHE=MODE] [BESIDE=CORE]: whole models by tl-run against onnxruntime and OpenVINO, another database, or oneDNN.
 #
-# FOLDER is a virtual environment of Python with onnxruntime, onnx and numpy. Each model gets random weights, is tuned for BUDGET seconds
+# FOLDER is a virtual environment of Python with onnx, numpy, and onnxruntime or openvino or both. With BESIDE another program takes half of
+# the time of that core, in bursts (bench/neighbour.c). Each model gets random weights, is tuned for BUDGET seconds
 # (120) with caches as MODE says (weights-cold, as in a network), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says
 # how. Outputs are compared first. ISA holds for both sides. Nothing else should run meanwhile.
 #
@@ -20,8 +21,10 @@ rm -f "$dir/figures.ndjson"
 export TL_CACHE="$PWD/$dir/cache"
 db=${DB:-$dir/tl.db}
 python=${ONNXRUNTIME:+$ONNXRUNTIME/bin/}python3
+beside=''
+[ -z "${BESIDE:-}" ] || beside="neighbour on core $BESIDE"
 [ -n "${AGAINST:-}" ] || [ -x "${ONNXRUNTIME:-}/bin/python3" ] || {
-	echo "ONNXRUNTIME=FOLDER: a virtual environment with onnxruntime, onnx and numpy; or AGAINST=DB, or AGAINST=library" >&2
+	echo "ONNXRUNTIME=FOLDER: a virtual environment with onnx, numpy, and onnxruntime or openvino; or AGAINST=DB, or AGAINST=library" >&2
 	exit 2
 }
 [ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
@@ -31,6 +34,10 @@ for model in $models; do
 		"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-weights-cold}" --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
 		echo "tl-tune ended with status $?" >&2
 done
+if [ -n "$beside" ]; then
+	taskset -c "$BESIDE" "${BUILD:-build}/bench/neighbour" 36000 &
+	trap 'kill $!' EXIT
+fi
 # shellcheck disable=SC2086 # names of files, separated by spaces
 "$python" bench/models.py --run "$bin/tl-run" --db "$db" --dir "$dir" --turns "${TURNS:-15}" --threads "${THREADS:-0}" \
-	${AGAINST:+--against "$AGAINST"} ${ISA:+--isa "$ISA"} $models
+	${AGAINST:+--against "$AGAINST"} ${beside:+--beside "$beside"} ${ISA:+--isa "$ISA"} $models
