@@ -5,6 +5,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/run/library.h"
+#include "lib/run/parts.h"
 
 static void barrier(void)
 {
@@ -25,15 +26,31 @@ static void pin(const cpu_set_t *allowed, int thread)
 		}
 }
 
-void exec_team(const struct plan *p)
+/* The library's threads are OpenMP's. */
+static void pin_all(const struct plan *p)
 {
 	cpu_set_t allowed;
 
-	omp_set_dynamic(0);
 	if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < p->threads)
 		return;
 #pragma omp parallel num_threads(p->threads)
 	pin(&allowed, omp_get_thread_num());
+}
+
+int exec_team(struct plan *p, struct err *e)
+{
+	omp_set_dynamic(0);
+	if (p->by_library)
+		pin_all(p);
+	else
+		p->team = parts_start(p, e);
+	return p->by_library || p->team ? 0 : -1;
+}
+
+void exec_end(struct plan *p)
+{
+	parts_end(p->team);
+	p->team = NULL;
 }
 
 /* A thread's part of a step. */
@@ -84,28 +101,13 @@ static int run_by_library(struct plan *p, double *ended, struct err *e)
 
 int exec_run(struct plan *p, double *ended, struct err *e)
 {
-	const struct step *bad = NULL;
+	const struct step *bad;
 
-	if (ended)
-		ended[0] = clock_now();
-	if (p->by_library)
+	if (p->by_library) {
+		if (ended)
+			ended[0] = clock_now();
 		return run_by_library(p, ended, e);
-#pragma omp parallel num_threads(p->threads)
-	{
-		int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-
-		for (int i = 0; i < p->nstep; i++) {
-			const struct step *s = &p->step[i];
-
-			if (step_is_live(s)) {
-				if (part(p, s, thread, threads))
-#pragma omp critical
-					bad = s;
-				barrier();
-			}
-			if (ended && !thread)
-				ended[i + 1] = clock_now();
-		}
 	}
+	bad = parts_run(p->team, ended);
 	return bad ? say_bad(bad, e) : 0;
 }

@@ -1,4 +1,4 @@
-/* Runs a plan: one team of threads runs all steps, with a barrier behind each. */
+/* Runs a plan: by its team of threads (parts.h), or by a library. */
 #ifndef TL_RUN_EXEC_H
 #define TL_RUN_EXEC_H
 
@@ -6,7 +6,8 @@
 #include "lib/run/plan.h"
 
 /* Starts the team, each thread on a core of its own. */
-void exec_team(const struct plan *p);
+int exec_team(struct plan *p, struct err *e);
+void exec_end(struct plan *p);
 /* Runs one step that is live, and is no step of the library. -1 as below. */
 int exec_step(struct plan *p, const struct step *s, struct err *e);
 /* Runs all steps. ended: NULL; or room for one more time than there are steps: the start, and when

@@ -158,12 +158,13 @@ int network_open(struct network *n, const char *path, const struct network_optio
 	if (!rc)
 		rc = prepare_plan(&n->plan, e);
 	if (!rc)
-		exec_team(&n->plan);
+		rc = exec_team(&n->plan, e);
 	return rc;
 }
 
 void network_close(struct network *n)
 {
+	exec_end(&n->plan);
 	plan_free(&n->plan);
 	chooser_close(&n->chooser);
 	if (n->has_cache)

@@ -214,6 +214,7 @@ static void place_work(struct plan *p, struct step *s, const struct nest *n)
 		if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 			continue;
 		s->operand[i] = (struct place){.memory = MEMORY_SCRATCH, .at = s->scratch};
+		s->own[i] = b->kind == BUFFER_WORK ? buffer_bytes(b) : 0;
 		s->scratch += plan_round(operand_size(n, i, s->threads));
 	}
 	if (s->scratch > p->scratch_size)
@@ -236,6 +237,7 @@ static int make_kernel(struct plan *p, struct step *s, const struct place *argum
 	if (!rc) {
 		s->build = cache_add(p->cache, text.s, text.n, why);
 		s->threads = nest_threads(n, p->threads);
+		s->phases = n->nphases;
 		p->runner->params(n, s->params);
 		places(p, s, n->nslots);
 		for (int i = 0; i < n->nslots; i++)

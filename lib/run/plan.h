@@ -104,7 +104,9 @@ struct step {
 	struct kernel kernel;
 	long params[NEST_PARAMS];
 	int threads;		     /* that run it */
+	int phases;		     /* between which they meet */
 	void *buffers[NEST_BUFFERS]; /* the operands, once the plan is prepared */
+	int64_t own[NEST_BUFFERS];   /* bytes that each thread has of it; 0: it is for all */
 	int64_t scratch;	     /* floats that it takes of the scratch memory */
 	/* If it is the kernel of a workload: */
 	const struct workload *workload;
@@ -132,6 +134,7 @@ struct plan {
 	int nstep, step_cap;
 	float *block, *scratch;
 	int64_t block_size, scratch_size; /* floats */
+	struct parts *team;		  /* the threads that run it (parts.h) */
 	struct nest *nest;		  /* the one at hand */
 	struct arena nest_arena;
 };

@@ -1,0 +1,30 @@
+/* The threads that run a plan, and the parts of its steps that they take.
+ *
+ * Each thread is on a core of its own, which it may have to share with other programs. So no thread
+ * waits for another that has not begun: a step is cut into a few parts for each thread, and who is
+ * done with its own takes those that another has not begun yet (work stealing, Blumofe and
+ * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", JACM 46(5), 1999). The
+ * thread that ends the last part of a step begins the next step for all. If a thread has begun a
+ * part, and another program has its core, then one that has nothing left to do gives it its own
+ * core, and sleeps.
+ *
+ * A kernel of several phases is not cut: each thread runs its part, and they meet in between.
+ */
+#ifndef TL_RUN_PARTS_H
+#define TL_RUN_PARTS_H
+
+#include "lib/base/err.h"
+#include "lib/run/plan.h"
+
+struct parts;
+
+/* Starts the threads, of which the caller is one; the caller then is on the first core that the
+ * process may use. The plan must be prepared, and outlive them. NULL: a thread does not start. */
+struct parts *parts_start(const struct plan *p, struct err *e);
+/* Runs all live steps. ended[i + 1] becomes the time at which step i ended, by clock_now(); NULL:
+ * nobody wants it. Returns NULL, or a step that could not be computed (struct plain). */
+const struct step *parts_run(struct parts *t, double *ended);
+/* t may be NULL. */
+void parts_end(struct parts *t);
+
+#endif
