@@ -95,6 +95,13 @@ ok $? 'inputs and outputs that were saved'
 "$bin/tl-run" --no-db -m none --random-weights 1 -o "$tmp/y.npy" "$tmp/tiny.onnx" &&
 	"$bin/tl-run" --no-db -m none --random-weights 1 -c "$tmp/y.npy" "$tmp/tiny.onnx" >"$tmp/out"
 ok $? 'an .npy'
+types() { # case, of what elements its outputs are to be
+	"$bin/tl-run" --no-db -m none -i "tests/run/cases/$1.in.npz" -o "$tmp/$1.npz" "tests/run/cases/$1.onnx" &&
+		"$bin/tl-run" --no-db -m none -i "tests/run/cases/$1.in.npz" -c "$tmp/$1.npz" "tests/run/cases/$1.onnx" >"$tmp/out" &&
+		unzip -q -d "$tmp/$1" "$tmp/$1.npz" && [ "$(head -q -c 30 "$tmp/$1"/*.npy | tr -d '\000' | grep -a -o "[<|][a-z][0-9]" | tr '\n' ' ')" = "$2" ]
+}
+types wide_integers '<i4 <i4 <i4 <i8 <i4 <u8 <i4 <i4 <i4 <i8 ' && types dropout_mask '|b1 <f4 ' && types top_k_1 '<f4 <i8 '
+ok $? 'integers and booleans in their own types'
 unzip -l "$tmp/w.npz" | grep -q ' w.npy$'
 ok $? 'weights by their names'
 (cd "$tmp" && tar -czf tiny.tar.gz tiny.onnx) &&

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,14 +187,64 @@ void arrays_free(struct arrays *a)
 
 /* ---- writing ---- */
 
+/* NULL: it is written as floats. */
+static const struct kind *whole_kind(const struct array *a)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].elem == a->elem && elem_is_int(a->elem))
+			return &kinds[i];
+	return NULL;
+}
+
+/* Elements as they are written. */
+struct written {
+	const void *at;
+	size_t bytes;
+	void *made; /* the caller's to free */
+};
+
+/* The nearest element, as 64 bits of which a type has the low ones. A float that rounding took to
+ * the type's end, 2^63 of the whole numbers below it, becomes the last one that a float holds. */
+static uint64_t whole(const struct kind *k, float v)
+{
+	const int bits = 8 * (int)value_elem_size(k->elem), is_signed = k->name[1] == 'i';
+	const float end = ldexpf(1, bits - is_signed), least = is_signed ? -end : 0;
+
+	if (k->elem == VALUE_BOOL)
+		return v != 0;
+	if (isnan(v)) /* as NumPy casts */
+		return is_signed ? (uint64_t)1 << (bits - 1) : 0;
+	v = v < end ? v : nextafterf(end, 0);
+	v = v < least ? least : v;
+	return v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v;
+}
+
+static struct written written(const struct array *a)
+{
+	const struct kind *k = whole_kind(a);
+	const size_t n = (size_t)a->size, size = k ? value_elem_size(k->elem) : sizeof *a->data;
+	struct written w = {a->data, n * size, NULL};
+
+	if (!k)
+		return w;
+	w.at = w.made = xcalloc(n ? n : 1, size);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t x = whole(k, a->data[i]);
+
+		memcpy((char *)w.made + i * size, &x, size);
+	}
+	return w;
+}
+
 /* Magic, version 1, and the header, filled up to a multiple of 64 bytes. */
 static void print_header(const struct array *a, struct buf *out)
 {
+	const struct kind *k = whole_kind(a);
 	size_t n;
 
 	buf_add(out, magic, 6);
 	buf_add(out, "\x01\x00\x00\x00", 4);
-	buf_str(out, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+	buf_fmt(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", k ? k->name : "<f4");
 	for (int i = 0; i < a->rank; i++)
 		buf_fmt(out, "%lld,%s", (long long)a->dim[i], i + 1 < a->rank ? " " : "");
 	buf_str(out, "), }");
@@ -212,10 +263,13 @@ static int write_one(FILE *f, arrays_next *next, void *ctx, struct err *e)
 	int rc = next(ctx, 0, &a, e);
 
 	if (!rc) {
+		struct written w = written(&a);
+
 		print_header(&a, &header);
 		if (fwrite(header.s, 1, header.n, f) != header.n ||
-		    fwrite(a.data, sizeof *a.data, (size_t)a.size, f) != (size_t)a.size)
+		    fwrite(w.at, 1, w.bytes, f) != w.bytes)
 			rc = err_sys(e, "cannot write an array");
+		free(w.made);
 	}
 	buf_free(&header);
 	return rc;
@@ -233,13 +287,15 @@ static int write_all(FILE *f, int n, arrays_next *next, void *ctx, struct err *e
 
 		rc = next(ctx, i, &a, e);
 		if (!rc) {
+			struct written w = written(&a);
+
 			print_header(&a, &header);
 			buf_fmt(&name, "%s.npy", a.name);
-			rc = zip_add(&z, name.s,
-				     (const struct zip_part[]){
-					     {header.s, header.n},
-					     {a.data, (size_t)a.size * sizeof *a.data}},
-				     2, e);
+			rc = zip_add(
+				&z, name.s,
+				(const struct zip_part[]){{header.s, header.n}, {w.at, w.bytes}}, 2,
+				e);
+			free(w.made);
 		}
 		buf_free(&header);
 		buf_free(&name);

@@ -1,8 +1,8 @@
 /* Arrays in NumPy's files: .npy holds one, .npz is an archive of them.
  *
  * Format: numpy.org, "numpy.lib.format". Elements become single-precision floats, whatever number
- * they are in the file; a whole number that no such float holds is refused. Written are floats, in
- * files that replace the old one whole.
+ * they are in the file; a whole number that no such float holds is refused. Floats are written as
+ * such, integers and booleans in their own types, in files that replace the old one whole.
  */
 #ifndef TL_EXTRACT_ARRAYS_H
 #define TL_EXTRACT_ARRAYS_H
@@ -17,6 +17,7 @@ struct array {
 	char *name; /* without ".npy" */
 	int rank;
 	int64_t dim[ARRAY_RANK], size;
+	int elem;    /* what it is written as, a value_elem (graph.h); 0: floats */
 	float *data; /* row-major */
 };
 

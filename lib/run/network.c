@@ -183,6 +183,7 @@ static struct array array_of(const struct network *n, int value, int memory)
 	struct array a = {.name = (char *)v->name,
 			  .rank = v->shape.rank,
 			  .size = shape_count(&v->shape),
+			  .elem = v->elem,
 			  .data = plan_data(&n->plan, memory)};
 
 	memcpy(a.dim, v->shape.dim, sizeof *a.dim * (size_t)a.rank);
