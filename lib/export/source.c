@@ -197,7 +197,8 @@ static void body(const struct nest *n, const char *isa, const char *name, const 
 	buf_fmt(out, "\nconst struct %s_kernel %s_kernel_%s = {\n\t\"%s\",\n\t", prefix, prefix,
 		name, label);
 	constant(prefix, isa, out);
-	buf_fmt(out, ", KERNEL, params, %d, slots, %d, ", n->nslots, nest_threads(n, 2) == 1);
+	buf_fmt(out, ", KERNEL, params, %d, slots, %d, %d, ", n->nslots, nest_threads(n, 2) == 1,
+		n->nphases);
 	if (p && !isnan(p->latency_s))
 		buf_fmt(out, "%.9g, %lld};\n", p->latency_s, (long long)p->threads);
 	else

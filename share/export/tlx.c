@@ -233,7 +233,7 @@ int tlx_run_in(const struct tlx *h, const struct tlx_data *d, void *scratch)
 		return -1;
 	for (int i = 0; i < h->kernel->nslots; i++)
 		buffers[i] = operand(h, i, d, scratch);
-	tlx_team_run(h->kernel->function, h->kernel->params, buffers, h->threads);
+	tlx_team_run(h->kernel, buffers, h->threads);
 	return 0;
 }
 

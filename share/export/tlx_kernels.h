@@ -45,7 +45,8 @@ struct tlx_kernel {
 	const long *params;
 	int nslots;
 	const struct tlx_slot *slot;
-	int alone; /* it has no work to share: one thread runs it */
+	int alone;  /* it has no work to share: one thread runs it */
+	int phases; /* between which its threads meet in the barrier */
 	/* What a call took, in seconds, where the kernel was tuned, in so many threads. 0 threads:
 	 * it was not measured. */
 	double measured_s;
@@ -66,9 +67,9 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 			   int threads, enum tlx_isa most);
 /* The kernel that a handle runs. */
 const struct tlx_kernel *tlx_kernel_of(const struct tlx *handle);
-/* Makes ready for teams of so many threads; and runs a kernel in one. */
+/* Makes ready for teams of so many threads; and runs a kernel in one. Buffers by slot. */
 int tlx_team_start(int threads);
-void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads);
+void tlx_team_run(const struct tlx_kernel *kernel, void *const *buffers, int threads);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,11 @@
  * alone. */
 #include "tlx_kernels.h"
 
+static void run_alone(const struct tlx_kernel *k, void *const *buffers)
+{
+	k->function(k->params, buffers, 0, 1, NULL);
+}
+
 #if defined TLX_OPENMP
 
 #include <omp.h>
@@ -17,14 +22,14 @@ int tlx_team_start(int threads)
 	return 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
+void tlx_team_run(const struct tlx_kernel *k, void *const *buffers, int threads)
 {
 	if (threads == 1) {
-		function(params, buffers, 0, 1, NULL);
+		run_alone(k, buffers);
 		return;
 	}
 #pragma omp parallel num_threads(threads)
-	function(params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
+	k->function(k->params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
 }
 
 #elif defined TLX_PTHREADS
@@ -32,26 +37,53 @@ void tlx_team_run(tlx_function *function, const long *params, void *const *buffe
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 /* One team runs at a time. A caller that finds it busy computes alone, with the same result.
- * Threads wait for work by spinning a while, then asleep. After fork() the child computes alone. */
-enum { SPINS = 20000, MOST = 1024 };
+ * Threads wait for work by spinning a while, then asleep. After fork() the child computes alone.
+ *
+ * Other programs may have the cores, so the caller waits for no thread that has not begun: a kernel
+ * is cut into a few parts for each thread, and who has done its own takes those of others. Only a
+ * kernel with phases is cut into one part for each thread, and each runs its own. */
+enum { SPINS = 20000, MOST = 1024, EACH = 4, LINE = 64 };
+enum { THREADS_BITS = 16, TAKEN_BITS = 16, NUMBER_BITS = 64 - 1 - THREADS_BITS - TAKEN_BITS };
+
+/* A thread's share: next is the job << TAKEN_BITS, and tells how many parts of it are taken. */
+struct share {
+	_Alignas(LINE) atomic_ulong next;
+};
+static struct share shares[MOST];
 
 static struct {
 	pthread_mutex_t busy, lock;
 	pthread_cond_t wake;
-	int started; /* threads beside the caller */
-	atomic_ulong job;
-	int threads;
-	tlx_function *function;
-	const long *params;
+	int started;	  /* threads beside the caller */
+	atomic_ulong job; /* its number, whether its kernel has phases, and its threads */
+	const struct tlx_kernel *kernel;
 	void *const *buffers;
-	atomic_int left;      /* threads that have not ended the job */
+	atomic_long left;     /* parts that are not done */
 	atomic_int arrived;   /* at the barrier */
 	atomic_uint barriers; /* passed */
 } team = {.busy = PTHREAD_MUTEX_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
 	  .wake = PTHREAD_COND_INITIALIZER};
+
+static long threads_of(unsigned long job)
+{
+	return (long)(job & ((1ul << THREADS_BITS) - 1));
+}
+
+/* Has its kernel phases? */
+static int is_together(unsigned long job)
+{
+	return (int)(job >> THREADS_BITS & 1);
+}
+
+/* Parts that each thread has. */
+static long share_of(unsigned long job)
+{
+	return is_together(job) ? 1 : EACH;
+}
 
 static void pause_a_little(int *spins)
 {
@@ -66,7 +98,7 @@ static void barrier(void)
 	unsigned passed = atomic_load(&team.barriers);
 	int spins = 0;
 
-	if (atomic_fetch_add(&team.arrived, 1) + 1 == team.threads) {
+	if (atomic_fetch_add(&team.arrived, 1) + 1 == threads_of(atomic_load(&team.job))) {
 		atomic_store(&team.arrived, 0);
 		atomic_fetch_add(&team.barriers, 1);
 		return;
@@ -92,11 +124,57 @@ static unsigned long next_job(unsigned long done)
 	return job;
 }
 
+/* A part of a job's kernel, with the workspace of the thread that runs it. */
+static void run_part(unsigned long job, long thread, long part)
+{
+	const struct tlx_kernel *k = team.kernel;
+	long parts = threads_of(job) * share_of(job);
+	void *own[TLX_MAX_SLOTS];
+
+	for (int i = 0; i < k->nslots; i++) {
+		long apart = k->slot[i].kind == TLX_WORKSPACE
+				     ? (thread - part) * (long)k->slot[i].size
+				     : 0;
+
+		own[i] = (void *)((uintptr_t)team.buffers[i] +
+				  (uintptr_t)(apart * (long)sizeof(float)));
+	}
+	k->function(k->params, own, part, parts, barrier);
+}
+
+/* Takes a part of v's share: its number; -1: there is none that the thread may take. A job goes on
+ * while it has parts, so its kernel may be looked at once one is taken. */
+static long take(unsigned long job, long thread, long v)
+{
+	unsigned long next = atomic_load(&shares[v].next), taken;
+
+	if (v != thread && is_together(job))
+		return -1;
+	do {
+		taken = next & ((1ul << TAKEN_BITS) - 1);
+		if (next >> TAKEN_BITS != job || (long)taken == share_of(job))
+			return -1;
+	} while (!atomic_compare_exchange_weak(&shares[v].next, &next, next + 1));
+	return v * share_of(job) + (long)taken;
+}
+
 struct member {
 	long number;
 	unsigned long done; /* the job that was the last one when it was started */
 };
 static struct member members[MOST];
+
+/* What there is to do of a job. */
+static void take_part(unsigned long job, long thread)
+{
+	long threads = threads_of(job), part;
+
+	for (long i = 0; thread < threads && i < threads; i++)
+		while ((part = take(job, thread, (thread + i) % threads)) >= 0) {
+			run_part(job, thread, part);
+			atomic_fetch_sub(&team.left, 1);
+		}
+}
 
 static void *work(void *arg)
 {
@@ -104,9 +182,7 @@ static void *work(void *arg)
 
 	for (;;) {
 		m->done = next_job(m->done);
-		if (m->number < team.threads)
-			team.function(team.params, team.buffers, m->number, team.threads, barrier);
-		atomic_fetch_sub(&team.left, 1);
+		take_part(m->done, m->number);
 	}
 	return NULL;
 }
@@ -143,26 +219,35 @@ int tlx_team_start(int threads)
 	return failed ? -1 : 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
+static unsigned long begin_job(const struct tlx_kernel *k, void *const *buffers, int threads)
+{
+	unsigned long number = (atomic_load(&team.job) >> (THREADS_BITS + 1)) + 1, job;
+
+	number &= (1ul << NUMBER_BITS) - 1;
+	job = (number << 1 | (k->phases > 1)) << THREADS_BITS | (unsigned long)threads;
+	team.kernel = k;
+	team.buffers = buffers;
+	atomic_store(&team.left, threads * share_of(job));
+	for (int v = 0; v < threads; v++)
+		atomic_store(&shares[v].next, job << TAKEN_BITS);
+	pthread_mutex_lock(&team.lock);
+	atomic_store(&team.job, job);
+	pthread_cond_broadcast(&team.wake);
+	pthread_mutex_unlock(&team.lock);
+	return job;
+}
+
+void tlx_team_run(const struct tlx_kernel *k, void *const *buffers, int threads)
 {
 	int spins = 0;
 
 	if (threads == 1 || pthread_mutex_trylock(&team.busy)) {
-		function(params, buffers, 0, 1, NULL);
+		run_alone(k, buffers);
 		return;
 	}
 	if (threads > team.started + 1)
 		threads = team.started + 1;
-	team.threads = threads;
-	team.function = function;
-	team.params = params;
-	team.buffers = buffers;
-	atomic_store(&team.left, team.started);
-	pthread_mutex_lock(&team.lock);
-	atomic_fetch_add(&team.job, 1);
-	pthread_cond_broadcast(&team.wake);
-	pthread_mutex_unlock(&team.lock);
-	function(params, buffers, 0, threads, barrier);
+	take_part(begin_job(k, buffers, threads), 0);
 	while (atomic_load(&team.left))
 		pause_a_little(&spins);
 	pthread_mutex_unlock(&team.busy);
@@ -176,10 +261,10 @@ int tlx_team_start(int threads)
 	return 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
+void tlx_team_run(const struct tlx_kernel *k, void *const *buffers, int threads)
 {
 	(void)threads;
-	function(params, buffers, 0, 1, NULL);
+	run_alone(k, buffers);
 }
 
 #endif
