@@ -196,4 +196,16 @@ join "$tmp/tried" "$tmp/found" | awk '$5 == $2 { print $1, $3, $4 }' >"$tmp/whol
 [ -s "$tmp/whole" ] && comm -23 "$tmp/whole" "$tmp/best.alone" >"$tmp/other" && [ ! -s "$tmp/other" ]
 ok $? "the best kernels are those of one machine, of $(wc -l <"$tmp/whole") workloads of which no group was cut off" || sed 's/^/# /' "$tmp/other"
 
+# Measuring is not played, on one node.
+unset MEASURE
+export UNITS=2 LEASE=1m PRUNE='tl-prune --until rounds<1 -b 12'
+pg_sql postgres 'CREATE DATABASE live'
+uri=$(pg_uri live)
+for m in 16 32 48; do echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"matmul\",\"prob\":\"${m}x64:64x64\"}"; done | tl-check --fix >"$tmp/wl"
+tl-store -q -d "$uri" "$tmp/wl"
+(cd "$tmp/jobs" && sbatch -Q --array=1-1 --output=live.out "$TL_RECIPES/slurm.sbatch" "$uri") && workers_end 240
+ok $? 'a worker of one node measures, and ends' || sed 's/^/# /' "$tmp/jobs/live.out"
+[ "$(counts "$uri")" = '0 0 0 3' ] && [ "$(tl-query -q -d "$uri" "$tmp/wl" | jq -s 'map(select(.latency_s > 0)) | length')" -eq 3 ]
+ok $? "each of its 3 workloads has a kernel: $(counts "$uri")" || sed 's/^/# /' "$tmp/jobs/live.out"
+
 echo "1..$n"
