@@ -34,10 +34,8 @@ for model in $models; do
 		"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-weights-cold}" --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
 		echo "tl-tune ended with status $?" >&2
 done
-if [ -n "$beside" ]; then
-	taskset -c "$BESIDE" "${BUILD:-build}/bench/neighbour" 36000 &
-	trap 'kill $!' EXIT
-fi
+# It ends with this script.
+[ -z "$beside" ] || taskset -c "$BESIDE" "${BUILD:-build}/bench/neighbour" 36000 &
 # shellcheck disable=SC2086 # names of files, separated by spaces
 "$python" bench/models.py --run "$bin/tl-run" --db "$db" --dir "$dir" --turns "${TURNS:-15}" --threads "${THREADS:-0}" \
 	${AGAINST:+--against "$AGAINST"} ${beside:+--beside "$beside"} ${ISA:+--isa "$ISA"} $models

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make demo [TARGET=cuda|opencl] [BUDGET=SECONDS] [ONNXRUNTIME=FOLDER]: tunes a ResNet-50 kept in share/models on this CPU, or for another target,
 # and shows what it brought. BUDGET is the most time for tuning: 90 seconds, or 110 on a device, where the library's search takes minutes.
-# On this CPU, where Python has onnxruntime, onnx and numpy (FOLDER is a virtual environment with them), the model runs there, too.
+# On this CPU, where Python has onnx, numpy, and onnxruntime or openvino (FOLDER is a virtual environment with them), the model runs there, too.
 # A second run starts from the database of the first and measures only what is new.
 set -eu
 bin=${BIN:-bin}
@@ -38,11 +38,11 @@ for library in --library ''; do
 	"$bin/tl-run" --random-weights 1 --bench 2s $library "$model"
 done
 python=${ONNXRUNTIME:+$ONNXRUNTIME/bin/}python3
-if "$python" -c 'import numpy, onnx, onnxruntime' 2>/dev/null; then
-	echo "And in turns with onnxruntime, with the same weights:"
+if "$python" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || "$python" -c 'import numpy, onnx, openvino' 2>/dev/null; then
+	echo "And in turns with onnxruntime and OpenVINO, whichever is installed, with the same weights:"
 	"$python" bench/models.py --run "$bin/tl-run" --db "$TL_DB" --dir "$dir" --turns 5 "$model"
 else
-	echo "(Python's onnxruntime, onnx and numpy are not installed; with them this would compare.)"
+	echo "(Python's onnxruntime or openvino, onnx and numpy are not installed; with them this would compare.)"
 fi
 echo
 echo "The kernels as a library in C, for your own program:"
