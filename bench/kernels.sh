@@ -47,7 +47,7 @@ probe
 # Tuning that fails leaves workloads that are not judged, and the table says why.
 while read -r name; do
 	echo "$name: tuning for $budget s" >&2
-	"$bin/tl-tune" -q -d "$db" --until "seconds<$budget" -o "$dir/$name.tuned" "$dir/$name.workloads" ||
+	"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-warm}" --until "seconds<$budget" -o "$dir/$name.tuned" "$dir/$name.workloads" ||
 		echo "tl-tune ended with status $?" | tee "$dir/$name.failed" >&2
 	probe
 done <"$dir/models"

@@ -19,7 +19,7 @@ mkdir -p "$dir"
 "$bin/tl-gen" --search=random -n "$n" -o "$dir/random.candidates" "$dir/workloads"
 "$bin/tl-gen" -n 500 "$dir/workloads" | "$bin/tl-filter" -k "$n" -o "$dir/filtered.candidates"
 export OMP_PROC_BIND=true TL_CACHE="$PWD/$dir/cache"
-grep -m2 '"type":"workload"\|"type":"candidate"' "$dir/random.candidates" | "$bin/tl-measure" --final=0 -o "$dir/probed" 2>/dev/null || :
+grep -m2 '"type":"workload"\|"type":"candidate"' "$dir/random.candidates" | "$bin/tl-measure" --cache=warm --final=0 -o "$dir/probed" 2>/dev/null || :
 
 cost() { # file command...: seconds on the clock, and of processor time, of the command and all that it started
 	perl -MTime::HiRes=time -e '
@@ -45,17 +45,17 @@ for set in random filtered; do
 	done
 	rm -rf "$TL_CACHE/objects"
 	echo "$set: racing" >&2
-	cost "$dir/$set.race.cost" "$bin/tl-measure" -o "$dir/$set.race" "$in"
+	cost "$dir/$set.race.cost" "$bin/tl-measure" --cache=warm -o "$dir/$set.race" "$in"
 	echo "$set: racing once more" >&2
-	"$bin/tl-measure" -o "$dir/$set.again" "$in"
+	"$bin/tl-measure" --cache=warm -o "$dir/$set.again" "$in"
 	echo "$set: every preempted candidate audited" >&2
-	"$bin/tl-measure" --final=0 --audit=1 -o "$dir/$set.audit" "$in"
+	"$bin/tl-measure" --cache=warm --final=0 --audit=1 -o "$dir/$set.audit" "$in"
 	echo "$set: without preemption" >&2
-	"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.full" "$in"
+	"$bin/tl-measure" --cache=warm --final=0 --no-preempt -o "$dir/$set.full" "$in"
 	echo "$set: the winners alone, three times" >&2
 	perl bench/measure.pl "$dir" --winners "$set" >"$dir/$set.winners"
 	for i in 1 2 3; do
-		"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.winners.$i" "$dir/$set.winners"
+		"$bin/tl-measure" --cache=warm --final=0 --no-preempt -o "$dir/$set.winners.$i" "$dir/$set.winners"
 	done
 done
 
@@ -68,7 +68,7 @@ for when in alone beside; do
 		perl -e 'while (1) { system("sh", "-c", "echo \"void f(float *x) { for (int i = 0; i < 99; i++) x[i] *= 2; }\" | cc -O2 -xc -c -o /dev/null -") }' &
 		compiler=$!
 	}
-	"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$when.results" "$dir/beside.candidates"
+	"$bin/tl-measure" --cache=warm --final=0 --no-preempt -o "$dir/$when.results" "$dir/beside.candidates"
 done
 kill $compiler
 perl bench/measure.pl "$dir" random filtered

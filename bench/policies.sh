@@ -32,7 +32,7 @@ live() {
 	echo "$network: $1, seed $2" >&2
 	start=$(date +%s.%N)
 	# shellcheck disable=SC2046 # they are words
-	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q $(options_of "$1" "$2") -d "$dir/$run.db" -o "$dir/$run.best" "$wl"
+	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q --cache=warm $(options_of "$1" "$2") -d "$dir/$run.db" -o "$dir/$run.best" "$wl"
 	printf '%s %s %s %s\n' "$1" "$2" "$start" "$(date +%s.%N)" >>"$dir/runs"
 	"$bin/tl-query" -d "$dir/$run.db" --dump=all >"$dir/$run.all"
 }
@@ -64,15 +64,15 @@ each_network() {
 # Times what was ever the best of a run, then the best of them on another occasion: how many times, how many of each workload.
 time_again() {
 	perl bench/tune.pl incumbents "$dir" >"$dir/incumbents"
-	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/looks" "$dir/incumbents"
+	"$bin/tl-measure" -q --cache=warm --no-preempt --final=0 --race=20ms -o "$dir/looks" "$dir/incumbents"
 	time_best "$1" "$2"
 }
 
 # The best by what dir/looks has: how many times, how many of each workload.
 time_best() {
 	perl bench/tune.pl best "$dir" "$1" "$2" >"$dir/candidates"
-	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/results" "$dir/candidates"
+	"$bin/tl-measure" -q --cache=warm --no-preempt --final=0 --race=20ms -o "$dir/results" "$dir/candidates"
 	perl bench/tune.pl best "$dir" 1 "$2" >"$dir/candidates"
-	"$bin/tl-measure" -q --no-preempt --final=8 --race=20ms -o "$dir/finals" "$dir/candidates"
+	"$bin/tl-measure" -q --cache=warm --no-preempt --final=8 --race=20ms -o "$dir/finals" "$dir/candidates"
 	cat "$dir/finals" >>"$dir/results"
 }

@@ -17,13 +17,13 @@ tune() { # way seed [option...]: in the database of that name, which may be ther
 	echo "$network: tuning, $1, seed $2" >&2
 	shift 2
 	start=$(date +%s.%N)
-	"$bin/tl-tune" -q --seed "${run#*.}" -d "$dir/$run.db" --budget "${BENCH_TUNE:-1m}" -o "$dir/$run.best" "$@" "$wl"
+	"$bin/tl-tune" -q --cache=warm --seed "${run#*.}" -d "$dir/$run.db" --budget "${BENCH_TUNE:-1m}" -o "$dir/$run.best" "$@" "$wl"
 	echo " $start $(date +%s.%N)" >>"$dir/runs"
 	"$bin/tl-query" -d "$dir/$run.db" --dump=all >"$dir/$run.all"
 }
 
 compare() {
 	perl bench/runs.pl incumbents "$wl" "$dir" >"$dir/candidates"
-	"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$dir/results" "$dir/candidates"
+	"$bin/tl-measure" --cache=warm --no-preempt --final 0 --race 20ms -o "$dir/results" "$dir/candidates"
 	perl bench/runs.pl table "$network" "$(nproc)" "$wl" "$dir" 2>"$dir/figures.ndjson"
 }

@@ -45,7 +45,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 		grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\"" || :
 		echo "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"$(basename "$1")\",\"drawn\":${2#*:},\"why\":\"the plan\"}"
 	} |
-		"$bin/tl-measure" --no-preempt --samples --final 0 --race 20ms -o "$1.results"
+		"$bin/tl-measure" --cache=warm --no-preempt --samples --final 0 --race 20ms -o "$1.results"
 	perl bench/spaces.pl merge "$1.results" >"$1.part"
 	mv "$1.part" "$1.space"
 	rm -rf "$1.candidates" "$1.reference" "$1.results" "$TL_CACHE/objects"

@@ -26,12 +26,12 @@ verdicts() {
 	rm -f "$TL_DB"
 	"$bin/tl-extract" -q share/models/squeezenet1_1.zip share/models/resnet18.tar.gz >"$dir/all.wl"
 	head -n 20 "$dir/all.wl" >"$dir/20.wl"
-	"$bin/tl-tune" -q --final 0 --until 'rounds<2' -o "$dir/best" "$dir/20.wl" || :
+	"$bin/tl-tune" -q --cache=warm --final 0 --until 'rounds<2' -o "$dir/best" "$dir/20.wl" || :
 	as_candidates <"$dir/best" >"$dir/finals.in"
 	build/bench/neighbour 3600 &
 	neighbour=$!
 	for run in 1 2; do
-		"$bin/tl-measure" -o "$dir/finals$run" "$dir/finals.in"
+		"$bin/tl-measure" --cache=warm -o "$dir/finals$run" "$dir/finals.in"
 	done
 	kill $neighbour
 	perl bench/trust.pl verdicts "$dir/finals1" "$dir/finals2" | tee "$dir/verdicts.txt"
@@ -46,7 +46,7 @@ recordings() {
 		{ cat "$dir/one.wl" "$dir/one.first"; grep '"type":"candidate"\|"type":"end"' "$dir/one.candidates"; }
 	done <"$dir/10.wl" >"$dir/recordings.in"
 	for run in 1 2; do
-		"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$dir/recording$run" "$dir/recordings.in"
+		"$bin/tl-measure" --cache=warm --no-preempt --final 0 --race 20ms -o "$dir/recording$run" "$dir/recordings.in"
 	done
 	perl bench/trust.pl recordings "$dir/recording1" "$dir/recording2" | tee "$dir/recordings.txt"
 }
@@ -59,10 +59,10 @@ start() {
 		"$bin/tl-query" --predict -d "$TL_DB" "$dir/one.wl" >"$dir/predicted" || : # 1: none of them was measured
 		"$bin/tl-gen" --search=portfolio -n 2 "$dir/one.wl" >"$dir/portfolio"
 		"$bin/tl-gen" -n 4096 "$dir/one.wl" | "$bin/tl-filter" -k 1 --by draft >"$dir/draft"
-		"$bin/tl-tune" -q --final 1 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :
+		"$bin/tl-tune" -q --cache=warm --final 1 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :
 		perl bench/trust.pl duels "$dir/found" "$dir/predicted" "$dir/portfolio" "$dir/draft" >"$dir/start.in"
 		for process in 1 2 3 4 5 6; do
-			"$bin/tl-measure" --no-preempt --final 0 --race 300ms -o "$dir/start$process.$file" "$dir/start.in"
+			"$bin/tl-measure" --cache=warm --no-preempt --final 0 --race 300ms -o "$dir/start$process.$file" "$dir/start.in"
 		done
 		echo "$file"
 		perl bench/trust.pl start "$dir"/start[1-6]."$file"

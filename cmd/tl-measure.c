@@ -28,7 +28,7 @@ enum { MAX_JOBS = 256 };
 static int nowait, stream, full, samples, skip_known, reprobe, quiet;
 static int64_t finals = 3, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
-static const char *output, *caches = "warm", *part_of, *database, *journal, *target_name;
+static const char *output, *caches, *part_of, *database, *journal, *target_name;
 
 static const struct opt opts[] = {
 	OUTPUT_OPTION(output),
@@ -61,7 +61,7 @@ static const struct opt opts[] = {
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "The state of the caches before each call: warm (with the operands as the call before "
 	 "left them), cold (all operands flushed), or weights-cold (weights and bias flushed, as "
-	 "in a network of many layers). Default warm.",
+	 "in a network of many layers). By default weights-cold, and on a device warm.",
 	 CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
 	 "Give this share of the candidates that lost their race a second race in a new process, "
@@ -610,6 +610,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 
 static int check_usage(struct err *e)
 {
+	if (!caches)
+		caches = caches_name(caches_default(target_named(target_name)));
 	if (jobs > MAX_JOBS)
 		return err_status(e, EXIT_USAGE, "--jobs is %lld, more than %d", (long long)jobs,
 				  MAX_JOBS);

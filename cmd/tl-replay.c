@@ -21,7 +21,7 @@
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
-static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
+static const char *database, *output, *env_id, *at, *after, *cache, *missing = "skip";
 static const char *target_name, *charge = "results";
 static struct opt_list from;
 static int full, quiet, closes;
@@ -57,7 +57,9 @@ static const struct opt opts[] = {
 	 "candidate that may be better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
-	 "Use results that were timed with the caches in this state. Default warm.", CACHES_NAMES},
+	 "Use results that were timed with the caches in this state; by default the state of the "
+	 "first one.",
+	 CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
 	 "Give this share of the candidates that lost their race a second race, too, from the "
 	 "recording. Default 0.02.",
@@ -144,6 +146,18 @@ static void say(void *arg, const char *sentence)
 	terminal_say("%s: %s\n", program.name, sentence);
 }
 
+/* The state of the first result, if another was not asked for; where there are no results yet, they
+ * will be measured. */
+static void set_caches(void)
+{
+	if (!cache)
+		cache = sim.recording.cache;
+	if (!cache)
+		cache = caches_name(caches_default(target_named(target_name)));
+	sim.replay.rules.caches = (enum caches)caches_find(cache);
+	sim.closing.cache = cache;
+}
+
 static int load(struct err *e)
 {
 	const struct lines lines = {take_line, say, NULL, &sim.bad};
@@ -165,6 +179,7 @@ static int load(struct err *e)
 		rc = store_default_path(database, STORE_READ, &path, e) ||
 		     recording_add_store(&sim.recording, path.s, e);
 	buf_free(&path);
+	set_caches();
 	if (sim.recording.grows)
 		recording_settle(&sim.recording);
 	if (door_sentence(&sim.recording.refused, text))
@@ -592,7 +607,6 @@ static void set_rules(void)
 						 .audit = audit,
 						 .finals = finals,
 						 .preempt = !full,
-						 .caches = (enum caches)caches_find(cache),
 						 .seed = seed < 0 ? 1 : (uint64_t)seed,
 						 .draws = seed >= 0,
 						 .of_first = closes || by_run,
@@ -601,7 +615,6 @@ static void set_rules(void)
 						   : from.n ? from.item[0]
 							    : NULL,
 				       .target = target_name,
-				       .cache = cache,
 				       .quiet = quiet};
 }
 

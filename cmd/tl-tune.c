@@ -115,9 +115,9 @@ static const struct opt opts[] = {
 	 "The longest time that the calls of a race take, as in tl-measure; by default its time.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
-	 "The state of the caches before each timed call, as in tl-measure; by default all "
-	 "operands are in them (warm). weights-cold finds better kernels for whole models. Times "
-	 "of different modes cannot be compared: give each mode a database of its own.",
+	 "The state of the caches before each timed call, as in tl-measure, and by default as "
+	 "there. Times of different modes cannot be compared: give each mode a database of its "
+	 "own.",
 	 CACHES_NAMES},
 	{0, "seed", OPT_STRING, &seed, "N",
 	 "The seed of the random numbers: another seed proposes other candidates.", NULL},

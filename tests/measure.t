@@ -30,6 +30,14 @@ ok $? 'a race is against no library'
 ok $? 'and what disturbed a trial is told'
 [ "$(count '"type":"end".*"measured":' "$tmp/r")" -eq 2 ] && [ "$(count '"type":"done"' "$tmp/r")" -eq 1 ]
 ok $? 'groups and the run are closed'
+[ "$(count '"status":"ok".*"cache":"weights-cold"' "$tmp/r")" -ge 4 ] && "$bin/tl-measure" --cache=warm "$tmp/c" 2>/dev/null >"$tmp/warm" && [ "$(count '"cache":' "$tmp/warm")" -eq 0 ]
+ok $? 'weights are flushed by default, as a network finds them'
+for mode in weights-cold warm; do # of the first result
+	if [ $mode = warm ]; then cat "$tmp/warm" "$tmp/r"; else cat "$tmp/r" "$tmp/warm"; fi >"$tmp/both"
+	"$bin/tl-replay" -q --from "$tmp/both" "$tmp/c" | grep '"status":"ok"' | grep -c '"cache":"weights-cold"' >"$tmp/$mode.n"
+done
+[ "$(cat "$tmp/warm.n")" -eq 0 ] && [ "$(cat "$tmp/weights-cold.n")" -ge 4 ]
+ok $? "tl-replay takes the mode of the recording's first result"
 "$bin/tl-measure" "$tmp/c" 2>/dev/null | grep -q '"type":"end".*"built":0,'
 ok $? 'a second time nothing is built'
 "$bin/tl-measure" --stream <"$tmp/c" 2>/dev/null | grep -c '"stage":"race"' | grep -qx 12

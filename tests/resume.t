@@ -43,7 +43,7 @@ head -n 9 "$tmp/c" >"$tmp/some"
 	[ "$(count '"stage":"final"' "$tmp/r3")" -ge 2 ]
 ok $? 'what is known is not raced again, but has the final that it lacked'
 settings=$(results "$tmp/r1" | grep -o '"settings":"[^"]*"' | sort -u)
-for other in --seed=2 --max-error=1e-4 --timeout=9 --cache=cold --cache=weights-cold --no-preempt; do
+for other in --seed=2 --max-error=1e-4 --timeout=9 --cache=cold --cache=warm --no-preempt; do
 	head -n 3 "$tmp/c" | "$bin/tl-measure" --journal "$tmp/j" --final 0 "$other" 2>/dev/null | results - | grep -vc "$settings" | grep -qx 2 || echo "$other"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]

@@ -376,10 +376,15 @@ static int read_result(struct recording *r, const struct result *s, struct recor
 	return keep_samples(r, s, x, e);
 }
 
-static int is_wanted(const struct recording *r, const struct result *s)
+static int is_wanted(struct recording *r, const struct result *s)
 {
-	return (!r->only || !strcmp(r->only, s->env_id)) &&
-	       !strcmp(s->cache ? s->cache : "warm", r->cache);
+	const char *cache = s->cache ? s->cache : caches_name(CACHES_WARM);
+
+	if (r->only && strcmp(r->only, s->env_id))
+		return 0;
+	if (!r->cache)
+		r->cache = caches_name((enum caches)caches_find(cache));
+	return !strcmp(cache, r->cache);
 }
 
 static int add_result(struct recording *r, struct err *e)

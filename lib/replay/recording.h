@@ -93,10 +93,12 @@ struct recording {
 	struct door_refused refused; /* of recording_add_store() */
 	struct map envs;
 	struct map texts, codes;
-	const char *only;  /* records of this env alone; NULL: all */
-	const char *cache; /* and of this mode, warm, cold or weights-cold */
-	int replayed;	   /* what was replayed, instead of what was measured */
-	int grows;	   /* the earliest shared costs count, and not the largest */
+	const char *only; /* records of this env alone; NULL: all */
+	/* And of this mode, warm, cold or weights-cold. NULL: it becomes that of the first result.
+	 */
+	const char *cache;
+	int replayed; /* what was replayed, instead of what was measured */
+	int grows;    /* the earliest shared costs count, and not the largest */
 	struct {
 		int64_t at_ms;
 		double s;

@@ -9,6 +9,11 @@ const char *caches_name(enum caches c)
 	return names[c];
 }
 
+enum caches caches_default(const struct target *t)
+{
+	return t == target_default() ? CACHES_WEIGHTS_COLD : CACHES_WARM;
+}
+
 int caches_find(const char *name)
 {
 	for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)

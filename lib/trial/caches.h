@@ -2,6 +2,8 @@
 #ifndef TL_TRIAL_CACHES_H
 #define TL_TRIAL_CACHES_H
 
+#include "lib/target/target.h"
+
 enum caches {
 	CACHES_WARM,	     /* what the call before left there */
 	CACHES_COLD,	     /* none of the operands */
@@ -11,6 +13,10 @@ enum caches {
 
 const char *caches_name(enum caches c); /* "warm", "cold", "weights-cold" */
 int caches_find(const char *name);	/* -1: it is none */
+
+/* As a network has them: weights-cold. A device's caches can only be flushed as a whole, so they
+ * are warm there. */
+enum caches caches_default(const struct target *t);
 
 /* Their names, for option tables. */
 #define CACHES_NAMES "warm|cold|weights-cold"
