@@ -206,9 +206,10 @@ static int choose_env(struct err *e)
 	sim.replay.env = recording_env(r, env.id);
 	if (!sim.replay.env)
 		return err_set(e,
-			       "nothing was recorded in this machine's env, %s; the latest results "
-			       "are of the env %s: name it with --env to be answered by it",
-			       env.id, latest->id);
+			       "nothing was recorded in this machine's env, %s, with the caches "
+			       "%s (--cache); the latest results are of the env %s: name it with "
+			       "--env to be answered by it",
+			       env.id, cache, latest->id);
 	return 0;
 }
 

@@ -46,6 +46,7 @@ ok $? 'and nothing is left in their folders'
 mkdir "$tmp/held"
 flock "$tmp/held/lock" sleep 60 &
 holder=$!
+while flock -n "$tmp/held/lock" true; do sleep 0.1; done
 sh "$recipes/worker.sh" "$db" "$tmp/held" 2>"$tmp/err"
 [ $? -eq 75 ] && grep -q 'another worker has' "$tmp/err"
 ok $? 'a folder has one worker'

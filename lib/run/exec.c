@@ -26,25 +26,48 @@ static void pin(const cpu_set_t *allowed, int thread)
 		}
 }
 
-/* The library's threads are OpenMP's. */
-static void pin_all(const struct plan *p)
+/* The CPUs that the process may use. Where OpenMP binds threads, this one is bound already, and
+ * OpenMP knows the others. */
+static void find_cpus(cpu_set_t *cpus)
 {
-	cpu_set_t allowed;
+	int cpu[CPU_SETSIZE];
 
-	if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < p->threads)
+	if (sched_getaffinity(0, sizeof *cpus, cpus))
+		CPU_ZERO(cpus);
+	for (int place = 0; place < omp_get_num_places(); place++) {
+		int n = omp_get_place_num_procs(place);
+
+		if (n > CPU_SETSIZE)
+			continue;
+		omp_get_place_proc_ids(place, cpu);
+		for (int i = 0; i < n; i++)
+			if (cpu[i] < CPU_SETSIZE)
+				CPU_SET((size_t)cpu[i], cpus);
+	}
+}
+
+/* The library's threads are OpenMP's. */
+static void pin_all(const struct plan *p, const cpu_set_t *cpus)
+{
+	if (CPU_COUNT(cpus) < p->threads)
 		return;
 #pragma omp parallel num_threads(p->threads)
-	pin(&allowed, omp_get_thread_num());
+	pin(cpus, omp_get_thread_num());
 }
 
 int exec_team(struct plan *p, struct err *e)
 {
+	cpu_set_t cpus;
+
 	omp_set_dynamic(0);
-	if (p->by_library)
-		pin_all(p);
-	else
-		p->team = parts_start(p, e);
-	return p->by_library || p->team ? 0 : -1;
+	find_cpus(&cpus);
+	if (p->by_library) {
+		pin_all(p, &cpus);
+		return 0;
+	}
+	omp_pause_resource_all(omp_pause_soft); /* its idle threads would spin beside the team */
+	p->team = parts_start(p, &cpus, e);
+	return p->team ? 0 : -1;
 }
 
 void exec_end(struct plan *p)

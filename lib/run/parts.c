@@ -43,6 +43,8 @@ struct member {
 struct parts {
 	const struct plan *plan;
 	int threads, started;
+	cpu_set_t callers; /* the CPUs of the caller, before and afterwards */
+	int knows_callers;
 	double *ended;
 	const struct step *_Atomic bad;
 	double _Atomic shared_until; /* by clock_now(): another program is on one of the cores */
@@ -51,6 +53,7 @@ struct parts {
 	struct turn steps;		/* there is something to do */
 	struct turn meets;		/* the threads of a kernel have met */
 	atomic_int met;			/* those that wait there */
+	atomic_int gone;		/* those that look at no other thread any more */
 	struct member member[];
 };
 
@@ -68,12 +71,18 @@ static int is_together(const struct step *s)
 	return !s->plain && s->phases > 1;
 }
 
+/* Does each part look through all operands, so that fewer parts do less work? */
+static int is_scan(const struct step *s)
+{
+	return s->plain && s->plain->is_scan;
+}
+
 /* The parts that member v has of it. */
 static int share(const struct parts *t, const struct step *s, int v)
 {
 	if (is_alone(t, s))
 		return v == 0;
-	return is_together(s) ? 1 : EACH;
+	return is_together(s) || is_scan(s) || t->threads == 1 ? 1 : EACH;
 }
 
 static int all_parts(const struct parts *t, const struct step *s)
@@ -172,8 +181,9 @@ static int is_off_its_core(const struct member *v, const struct turn *turn, unsi
 static int give_core(const struct member *m, const struct turn *turn, unsigned before)
 {
 	struct parts *t = m->team;
+	const int has_core = m->cpu != NOBODY && !atomic_load(&m->is_moved);
 
-	for (int i = 0; i < t->threads && m->cpu != NOBODY; i++) {
+	for (int i = 0; i < t->threads && has_core; i++) {
 		struct member *v = &t->member[i];
 
 		if (v == m || atomic_load(&v->is_moved) || !atomic_load(&v->at_work) ||
@@ -323,6 +333,9 @@ static void *run_member(void *member)
 		work(m);
 		wait_for(m, &t->steps, before);
 	}
+	atomic_fetch_add(&t->gone, 1);
+	while (atomic_load(&t->gone) < t->started - 1) /* one may look at this thread still */
+		sched_yield();
 	return NULL;
 }
 
@@ -350,22 +363,23 @@ const struct step *parts_run(struct parts *t, double *ended)
 
 /* ---- the team ---- */
 
-/* Member v's core is the v-th that the process may use, if there is one for each. */
-static void choose_cores(struct parts *t)
+/* If there are more CPUs than threads, other programs may choose the same ones. */
+static void choose_cores(struct parts *t, const cpu_set_t *cpus)
 {
-	cpu_set_t allowed;
+	const int fits = CPU_COUNT(cpus) == t->threads;
 	int v = 0;
 
 	for (int i = 0; i < t->threads; i++)
 		t->member[i].cpu = NOBODY;
-	if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < t->threads)
-		return;
-	for (int cpu = 0; cpu < CPU_SETSIZE && v < t->threads; cpu++)
-		if (CPU_ISSET((size_t)cpu, &allowed))
+	for (int cpu = 0; cpu < CPU_SETSIZE && fits; cpu++)
+		if (CPU_ISSET((size_t)cpu, cpus))
 			t->member[v++].cpu = cpu;
+	if (CPU_COUNT(cpus) >
+	    t->threads) /* the caller may be bound to one, and others inherit that */
+		sched_setaffinity(0, sizeof *cpus, cpus);
 }
 
-struct parts *parts_start(const struct plan *p, struct err *e)
+struct parts *parts_start(const struct plan *p, const cpu_set_t *cpus, struct err *e)
 {
 	size_t bytes = sizeof(struct parts) + (size_t)p->threads * sizeof(struct member);
 	struct parts *t = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
@@ -377,7 +391,8 @@ struct parts *parts_start(const struct plan *p, struct err *e)
 	memset(t, 0, bytes);
 	t->plan = p;
 	t->threads = p->threads;
-	choose_cores(t);
+	t->knows_callers = !sched_getaffinity(0, sizeof t->callers, &t->callers);
+	choose_cores(t, cpus);
 	for (int v = 0; v < t->threads; v++) {
 		struct member *m = &t->member[v];
 
@@ -411,5 +426,7 @@ void parts_end(struct parts *t)
 	next_turn(&t->steps);
 	for (int v = 1; v < t->started; v++)
 		pthread_join(t->member[v].thread, NULL);
+	if (t->knows_callers)
+		sched_setaffinity(0, sizeof t->callers, &t->callers);
 	free(t);
 }

@@ -13,14 +13,17 @@
 #ifndef TL_RUN_PARTS_H
 #define TL_RUN_PARTS_H
 
+#include <sched.h>
+
 #include "lib/base/err.h"
 #include "lib/run/plan.h"
 
 struct parts;
 
-/* Starts the threads, of which the caller is one; the caller then is on the first core that the
- * process may use. The plan must be prepared, and outlive them. NULL: a thread does not start. */
-struct parts *parts_start(const struct plan *p, struct err *e);
+/* Starts the threads, of which the caller is one. If the process has as many CPUs as there are
+ * threads, each is put on one of them, until parts_end(); of more CPUs the system chooses. The plan
+ * must be prepared, and outlive the team. NULL: a thread does not start. */
+struct parts *parts_start(const struct plan *p, const cpu_set_t *cpus, struct err *e);
 /* Runs all live steps. ended[i + 1] becomes the time at which step i ended, by clock_now(); NULL:
  * nobody wants it. Returns NULL, or a step that could not be computed (struct plain). */
 const struct step *parts_run(struct parts *t, double *ended);

@@ -82,6 +82,7 @@ struct plain {
 	int (*run)(const void *with, float *const *buffers, int thread, int threads);
 	const void *with;
 	const char *bad; /* what -1 means: "an index lies outside"; NULL: it never fails */
+	int is_scan;	 /* each part looks through all operands */
 };
 
 struct step {

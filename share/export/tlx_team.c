@@ -190,6 +190,7 @@ static void *work(void *arg)
 static void forget(void)
 {
 	team.started = 0;
+	atomic_store(&team.arrived, 0);
 	pthread_mutex_init(&team.busy, NULL);
 	pthread_mutex_init(&team.lock, NULL);
 	pthread_cond_init(&team.wake, NULL);

@@ -14,7 +14,7 @@ mkdir -p "$folder" && cd "$folder" && exec 9>lock && flock -w 5 9 || { echo "wor
 store() { # what was measured. A file is removed when the database has all of it, and kept when it has bad lines, too
 	for results in results.*; do
 		[ -e "$results" ] || continue
-		tl-store -d "$db" "$results" >stored || { tl-check "$results" >good 2>/dev/null; bad=$?; cmp -s good stored || return; }
+		tl-store -d "$db" "$results" >stored || { tl-check "$results" >good 2>/dev/null; bad=$?; cmp -s good stored || return 3; }
 		[ "${bad:-0}" -eq 0 ] && rm "$results" || mv "$results" "kept.$results"; bad=0
 	done
 }
@@ -22,17 +22,18 @@ give_back() {
 	claim=$(sed -n 's/.*"claim":"\([0-9a-f]*\)".*/\1/p' units 2>/dev/null | head -n 1)
 	[ -z "$claim" ] || tl-store -d "$db" --release "$claim"; rm -f units
 }
+end_pipeline() { kill -TERM -$pipeline 2>/dev/null || kill -TERM $pipeline 2>/dev/null; } # it may have no group yet
 measure() {
 	# shellcheck disable=SC2016 # the inner shell expands it. It waits for all three programs, also after TERM
 	setsid sh -c 'trap : TERM; tl-gen -s guided -n 256 --target "$TARGET" -d "$1" units | tl-filter --target "$TARGET" -d "$1" |
 		'"${MEASURE:-tl-measure -q --target $TARGET}" sh "$db" >"results.$$.$(date +%s%N)" 9>&- &
-	pipeline=$!
-	while wait $pipeline; status=$?; kill -0 $pipeline 2>/dev/null; do [ -z "$stopped" ] || kill -TERM -$pipeline 2>/dev/null; done
+	pipeline=$!; [ -z "$stopped" ] || end_pipeline
+	while wait $pipeline; status=$?; kill -0 $pipeline 2>/dev/null; do [ -z "$stopped" ] || end_pipeline; done
 	[ $status -ne 0 ] && [ -z "$stopped" ] || { failures=0; return; }
 	rm -f units; sleep "${PAUSE:-5}" # its lease keeps what failed from being tried again at once
 	[ $((failures += 1)) -lt 5 ] || { echo "worker.sh: measuring failed 5 times in a row" >&2; stopped=3; }
 }
-trap 'stopped=143; [ -z "$pipeline" ] || kill -TERM -$pipeline 2>/dev/null' TERM INT HUP
+trap 'stopped=143; [ -z "$pipeline" ] || end_pipeline' TERM INT HUP
 
 store; give_back
 while [ -z "$stopped" ] && [ "$(date +%s)" -lt "${DEADLINE:-9999999999}" ]; do
@@ -46,5 +47,4 @@ while [ -z "$stopped" ] && [ "$(date +%s)" -lt "${DEADLINE:-9999999999}" ]; do
 	esac
 	sleep "${PAUSE:-5}"
 done
-store; give_back
-exit "${stopped:-0}"
+store; give_back; exit "${stopped:-0}"
