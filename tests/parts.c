@@ -12,7 +12,7 @@
 
 enum { STEPS = 24, MOST = 8, PARTS = 64, RUNS = 30, OWN = 16 };
 
-/* What happened in a run. */
+/* This tells what happened in a run. */
 struct seen {
 	atomic_int runs[STEPS][PARTS]; /* of each part */
 	atomic_int parts[STEPS];       /* how many it is cut into */

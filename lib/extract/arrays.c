@@ -203,8 +203,9 @@ struct written {
 	void *made; /* the caller's to free */
 };
 
-/* The nearest element, as 64 bits of which a type has the low ones. A float that rounding took to
- * the type's end, 2^63 of the whole numbers below it, becomes the last one that a float holds. */
+/* Returns the nearest element, as 64 bits of which a type has the low ones. A float that rounding
+ * took to the type's end, 2^63 of the whole numbers below it, becomes the last one that a float
+ * holds. */
 static uint64_t whole(const struct kind *k, float v)
 {
 	const int bits = 8 * (int)value_elem_size(k->elem), is_signed = k->name[1] == 'i';

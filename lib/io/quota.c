@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of one line. 0: it is not there. */
+/* Reads a file of one line. 0: it is not there. */
 static int line_of(const char *folder, const char *file, char *line, int size)
 {
 	char path[2 * PATH_MAX];
@@ -47,8 +47,8 @@ static double version_1(const char *group)
 		       : INFINITY;
 }
 
-/* The least of a group and those above it. In a container the path may be the host's, and only the
- * topmost folder is there. */
+/* Returns the least of a group and those above it. In a container the path may be the host's, and
+ * only the topmost folder is there. */
 static double least(const char *root, const char *mount, const char *path,
 		    double (*of)(const char *))
 {

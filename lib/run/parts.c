@@ -59,7 +59,7 @@ struct parts {
 
 static _Thread_local struct member *self;
 
-/* ---- what there is of a step ---- */
+/* ---- parts of a step ---- */
 
 static int is_alone(const struct parts *t, const struct step *s)
 {
@@ -77,7 +77,7 @@ static int is_scan(const struct step *s)
 	return s->plain && s->plain->is_scan;
 }
 
-/* The parts that member v has of it. */
+/* Returns how many parts of it member v has. */
 static int share(const struct parts *t, const struct step *s, int v)
 {
 	if (is_alone(t, s))

@@ -1,6 +1,6 @@
-/* The threads that run a plan, and the parts of its steps that they take.
+/* A team of threads runs a plan: they take parts of its steps.
  *
- * Each thread is on a core of its own, which it may have to share with other programs. So no thread
+ * Each thread has a core of its own, which it may have to share with other programs. So no thread
  * waits for another that has not begun: a step is cut into a few parts for each thread, and who is
  * done with its own takes those that another has not begun yet (work stealing, Blumofe and
  * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", JACM 46(5), 1999). The

@@ -109,8 +109,8 @@ static int cache_bytes(int level, int64_t *bytes, struct err *e)
 	return 0;
 }
 
-/* The CPUs that this process may run on, and no more threads than its control groups grant CPUs; a
- * part of a CPU is a thread, too. */
+/* Returns the number of CPUs that this process may run on, or that its control groups grant, if
+ * that is less; a part of a CPU counts as one. */
 static int granted_cpus(void)
 {
 	double quota = ceil(quota_cpus(""));

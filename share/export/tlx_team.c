@@ -79,7 +79,7 @@ static int is_together(unsigned long job)
 	return (int)(job >> THREADS_BITS & 1);
 }
 
-/* Parts that each thread has. */
+/* Returns how many parts each thread has. */
 static long share_of(unsigned long job)
 {
 	return is_together(job) ? 1 : EACH;
@@ -124,7 +124,7 @@ static unsigned long next_job(unsigned long done)
 	return job;
 }
 
-/* A part of a job's kernel, with the workspace of the thread that runs it. */
+/* Runs a part of a job's kernel, with the workspace of the thread. */
 static void run_part(unsigned long job, long thread, long part)
 {
 	const struct tlx_kernel *k = team.kernel;
@@ -164,7 +164,7 @@ struct member {
 };
 static struct member members[MOST];
 
-/* What there is to do of a job. */
+/* Does what there is to do of a job. */
 static void take_part(unsigned long job, long thread)
 {
 	long threads = threads_of(job), part;
