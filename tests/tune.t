@@ -17,6 +17,10 @@ timeout 120 "$bin/tl-tune" -d "$tmp/a.db" --min-gain 0 --until 'rounds<3' "$tmp/
 ok $? 'tunes'
 grep -q '^conv2d' "$tmp/table" && grep -q '^matmul' "$tmp/table" && grep -q '^total' "$tmp/table"
 ok $? 'ends with a table'
+"$bin/tl-query" -d "$tmp/a.db" --report "$tmp/a.html" "$tmp/w.wl" && grep -q '^Weights came from memory before each timed call' "$tmp/table" && grep -q 'Weights came from memory before each' "$tmp/a.html" &&
+	"$bin/tl-query" -d "$tmp/a.db" --dump=results | sed 's/"cache":"weights-cold",//; s/,"checksum":"[0-9a-f]*"//' | "$bin/tl-store" -q -d "$tmp/warm.db" &&
+	! "$bin/tl-query" -d "$tmp/warm.db" --table "$tmp/w.wl" | grep -q 'Weights'
+ok $? 'which says where the weights were'
 "$bin/tl-query" -d "$tmp/a.db" --table "$tmp/w.wl" | cmp -s - "$tmp/table"
 ok $? 'which tl-query gives again'
 grep -q '^tl-tune: Of [0-9]* proposed candidates the filter passed on [0-9]*, and compilers built [0-9]* of their [0-9]* kernels' "$tmp/err" && grep -q '^tl-tune: The rounds ended: .*[^.]\.$' "$tmp/err"

@@ -39,11 +39,14 @@ static int fill_line(struct report *r, struct report_line *l, const struct store
 		     struct err *e)
 {
 	struct json_doc *d = &r->doc;
+	const char *cache = NULL;
 
 	if (json_parse(d, s->record, s->record_n, e))
 		return err_in(e, "a result in the database");
 	json_str(json_get(d, d->tok, "algo"), &r->arena, &l->algo);
 	json_str(json_get(d, d->tok, "verdict"), &r->arena, &l->verdict);
+	json_str(json_get(d, d->tok, "cache"), &r->arena, &cache);
+	l->weights_cold = cache && !strcmp(cache, "weights-cold");
 	l->candidate_id = arena_strdup(&r->arena, s->candidate_id.s);
 	l->final = s->final;
 	if (l->how != MATCH_EXACT)
@@ -97,6 +100,16 @@ int report_add(struct report *r, const struct workload *w, int64_t count, const 
 			return -1;
 	}
 	return 0;
+}
+
+const char *report_weights(const struct report_total *s)
+{
+	if (!s->weights_cold)
+		return "";
+	return s->weights_cold == s->workloads - s->left_out
+		       ? "Weights came from memory before each timed call, as in a network."
+		       : "Weights came from memory before some of the timed calls, and from the "
+			 "caches before others: these times cannot be compared.";
 }
 
 const char *report_verdict(const struct report_line *l)
@@ -203,6 +216,7 @@ struct report_total report_sum(const struct report *r)
 			s.left_out++;
 			continue;
 		}
+		s.weights_cold += l->weights_cold;
 		s.before_s += n * l->baseline_s;
 		s.after_s += n * l->tuned_s;
 		s.flops += n * (double)l->w.flops;

@@ -18,6 +18,7 @@ struct report_line {
 	const char *why;    /* not exact: what differs; else NULL */
 	int rank;	    /* 0 for the best; further candidates repeat the workload */
 	int final;	    /* stage: its ratio was measured in pairs */
+	int weights_cold;   /* its times are with weights from memory, as in a network */
 	const char *algo, *verdict, *candidate_id; /* NULL if not known */
 	double baseline_s, tuned_s, ratio;	   /* NAN if not known */
 	double ratio_lo, ratio_hi;		   /* its 95% interval; NAN without pairs */
@@ -45,6 +46,7 @@ struct report_total {
 	 */
 	double ratio, ratio_lo, ratio_hi;
 	int64_t faster, same, slower, undecided; /* verdicts of workloads */
+	int64_t weights_cold; /* workloads whose times are with weights from memory */
 };
 
 /* Adds the names of the models that a workload record has sources in. */
@@ -53,6 +55,9 @@ void report_add_sources(struct report *r, const struct json_doc *d);
 int report_add(struct report *r, const struct workload *w, int64_t count, const struct match *m,
 	       const struct store_tally *t, struct err *e);
 struct report_total report_sum(const struct report *r);
+/* Says where the weights were when calls were timed; "" if they were where the last call left them.
+ */
+const char *report_weights(const struct report_total *s);
 /* "faster" and the like, or why there is no verdict. */
 const char *report_verdict(const struct report_line *l);
 /* The problem without a batch of one, which says nothing to a reader. */

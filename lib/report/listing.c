@@ -152,6 +152,8 @@ static void text_notes(const struct table_look *look, const struct report_total 
 	table_note(look, out,
 		   "Times are in us. A ratio is the library's time over the tuned kernel's, of "
 		   "calls in pairs; of a kernel that was raced only, it is of times taken apart.");
+	if (s->weights_cold)
+		table_note(look, out, "%s", report_weights(s));
 	for (size_t i = 0; i < notes->map.n; i++)
 		table_note(look, out, "[%zu] %.*s.", i + 1, (int)notes->map.item[i].len,
 			   notes->map.item[i].key);

@@ -75,6 +75,8 @@ void summary_result(const struct figures *f, struct buf *out)
 	if (t->left_out)
 		buf_fmt(out, " %lld have no time here and are left out of the sums.",
 			(long long)t->left_out);
+	if (t->weights_cold)
+		buf_fmt(out, " %s", report_weights(t));
 }
 
 void summary_cost(const struct figures *f, struct buf *out)
