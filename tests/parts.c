@@ -33,7 +33,7 @@ static void spend(double s)
 		;
 }
 
-/* A part runs: mostly at once, now and then for 200 us. */
+/* Plays a part: mostly it ends at once, now and then after 200 us. */
 static void note(int step, int part, int parts)
 {
 	if (step && atomic_load(&seen.done[step - 1]) != atomic_load(&seen.parts[step - 1]))
@@ -48,13 +48,12 @@ static int run_plain(const void *with, float *const *buffers, int part, int part
 {
 	int step = *(const int *)with;
 
-	(void)buffers;
 	note(step, part, parts);
 	atomic_fetch_add(&seen.done[step], 1);
 	return step == STEPS - 1 && part == 0 && buffers[0] ? -1 : 0;
 }
 
-/* A kernel. params: its step, and whether it has two phases. */
+/* Plays a kernel. params has its step, and whether it has two phases. */
 static void run_kernel(const struct kernel *k, const long *params, void *const *buffers, int part,
 		       int parts, void (*barrier)(void))
 {

@@ -5,7 +5,8 @@
 #include "lib/base/err.h"
 #include "lib/run/plan.h"
 
-/* Starts the team, each thread on a core of its own. */
+/* Starts the team, and puts its threads on cores (parts.h). -1: a thread does not start. exec_end()
+ * in any case. */
 int exec_team(struct plan *p, struct err *e);
 void exec_end(struct plan *p);
 /* Runs one step that is live, and is no step of the library. -1 as below. */

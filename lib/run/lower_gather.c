@@ -48,8 +48,9 @@ int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
 	for (int i = 0; i < SCATTER_OPERANDS; i++)
 		operand[i] = place[i];
 	lower_put(l, n->out[0], &place[SCATTER_TO]);
-	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){scatter_run, s, outside, 1},
-		   operand, SCATTER_OPERANDS);
+	plan_plain(l->p, node_label(l->g, n), n->type,
+		   &(struct plain){scatter_run, s, outside, .is_scan = 1}, operand,
+		   SCATTER_OPERANDS);
 	return 0;
 }
 
