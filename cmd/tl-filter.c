@@ -33,7 +33,7 @@
 static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
-static const char *target_name, *arch;
+static const char *target_name, *arch, *caches;
 static int show_cost, on_trial, quiet;
 
 static const struct opt opts[] = {
@@ -55,6 +55,7 @@ static const struct opt opts[] = {
 	 "model|draft|none"},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
+	CACHES_OPTION(caches),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "With a model: as soon as this database has 64 times of this machine, correct the model "
 	 "by them. If the model ranks them badly, rank by the draft instead.",
@@ -567,6 +568,7 @@ static void open_stages(void)
 	const int model = filter.model != NULL;
 
 	features_rates(&filter.here.limits, &filter.here.rates);
+	filter.here.caches = caches_wanted(caches, target_named(target_name));
 	filter.featurizer =
 		featurizer_new(&filter.here, model, sizeof(struct waiting), FEATURIZED, take_draft);
 	if (!model)

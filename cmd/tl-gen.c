@@ -34,7 +34,7 @@ enum {
 };
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
-static const char *target_name, *arch;
+static const char *target_name, *arch, *caches;
 static int64_t wanted = 4096, seed = 1;
 static int show_cost, list_algos, list_knobs, list_manual, quiet;
 
@@ -68,6 +68,7 @@ static const struct opt opts[] = {
 	{0, "list-manual", OPT_HIDDEN_FLAG, &list_manual, NULL, NULL, NULL},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
+	CACHES_OPTION(caches),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "Propose no candidate that the database FILE knows in this env. Propose first the best "
 	 "candidates that it knows in other envs, up to 8. Result records that come before a "
@@ -641,6 +642,7 @@ static int run(char **files, int nfiles)
 	    open_history(&e) || make_model(&e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
+	gen.here.caches = caches_wanted(caches, target_named(target_name));
 	if (!(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))
 		return opt_fail(&program, &e);
 	if (generate(&e))

@@ -610,8 +610,7 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 
 static int check_usage(struct err *e)
 {
-	if (!caches)
-		caches = caches_name(caches_default(target_named(target_name)));
+	caches = caches_name(caches_wanted(caches, target_named(target_name)));
 	if (jobs > MAX_JOBS)
 		return err_status(e, EXIT_USAGE, "--jobs is %lld, more than %d", (long long)jobs,
 				  MAX_JOBS);

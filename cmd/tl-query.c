@@ -35,7 +35,7 @@ static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, 
 	*target_name;
 static const char *run_id, *since, *emit_form, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
-static const char *model_path;
+static const char *model_path, *caches;
 static double budget_s;
 static int as_table, as_csv, wide, stats, cost, envs, fleet, metrics, predict, quiet, env_ids;
 
@@ -78,6 +78,7 @@ static const struct opt opts[] = {
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
 	 "programs; \"none\": none.",
 	 "pretrained|none"},
+	CACHES_OPTION(caches),
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "Print a table for people, with the sum over all workloads, weighed by count.", NULL},
 	WIDE_OPTION(wide),
@@ -671,6 +672,7 @@ static int open_model(struct query *q, struct err *e)
 	if (target_named(target_name)->limits(&q->env.limits, e) < 0)
 		return -1;
 	features_rates(&q->env.limits, &q->env.rates);
+	q->env.caches = caches_wanted(caches, target_named(target_name));
 	return local_open(model_path, 1, &q->env.limits, &q->model, e);
 }
 
@@ -743,7 +745,8 @@ static void close_known(struct query *q)
  * 0, the exit status of a tl-tune that failed, or -1. */
 static int tune_first(struct query *q, char **paths, int npaths, int *bad, struct err *e)
 {
-	const struct few_shots_how how = {database, target_name, model_path, budget_s, quiet};
+	const struct few_shots_how how = {database, target_name, model_path,
+					  caches,   budget_s,	 quiet};
 	int rc, there;
 
 	if (find_here(q, e) < 0 || !(q->shots = few_shots_open(program.name, e)))

@@ -35,7 +35,7 @@
 #include "lib/store/store.h"
 #include "lib/store/units.h"
 #include "lib/target/target.h"
-#include "lib/trial/caches.h"
+#include "lib/target/caches.h"
 
 static const char *db, *output, *until, *workers_path, *seed, *number, *keep, *layout, *batch,
 	*patience, *min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy,
@@ -331,6 +331,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
 	pipeline_arg2(p, "--search", search);
+	pipeline_arg2(p, "--cache", caches);
 	if (search)
 		pipeline_arg2(p, "-m", model);
 	flag(p, "--cost", !replay || charges_run());
@@ -339,6 +340,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	flag(p, "-q", quiet);
 	if (!strcmp(filter, "model"))
 		pipeline_arg2(p, "-m", model);
+	pipeline_arg2(p, "--cache", caches);
 	pipeline_arg2(p, "--by", filter);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
@@ -446,6 +448,7 @@ static void predict(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", db);
 	pipeline_arg2(p, "-m", model);
+	pipeline_arg2(p, "--cache", caches);
 	pipeline_arg2(p, "-o", output);
 }
 

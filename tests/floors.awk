@@ -27,7 +27,7 @@ BEGIN {
 	allow("store", "base io record op door host measure")
 	allow("answer", "base io op algo features model search host store")
 	allow("policy", "base io algo model search store answer")
-	allow("replay", "base io record algo door host trial measure store")
+	allow("replay", "base io record algo door host target trial measure store")
 	allow("extract", "base io op")
 	allow("export", "base io record space nest op algo door target")
 	allow("fleet", "base io target")
@@ -182,7 +182,7 @@ function may_know_target(header)
 		return 1
 	if (FILENAME ~ /^lib\/baseline\/cuda/ && (header == "device.h" || header == "nvrtc.h" || header == "shared.h"))
 		return 1
-	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|lib\/run|libexec)\//)
+	return header == "target.h" || header == "caches.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|lib\/run|libexec)\//)
 }
 
 function own_header(h,    p)

@@ -82,6 +82,7 @@ static void use_machine(const struct machine *m)
 	env.limits.l1d = m->l1d;
 	env.limits.l2 = m->l2;
 	env.limits.l3 = m->l3;
+	env.caches = CACHES_WEIGHTS_COLD;
 	features_rates(&env.limits, &env.rates);
 }
 
@@ -180,7 +181,7 @@ static void test_lists(void)
 
 	features_version(&features_threads, threads);
 	features_version(&features_blocks, blocks);
-	ok(!strcmp(threads, "a01f5806"),
+	ok(!strcmp(threads, "addb34d0"),
 	   "the features of threads are those of the model that ships");
 	ok(strlen(blocks) == 8 && strcmp(threads, blocks) != 0, "those of blocks are others");
 	ok(features_find(blocks, 8) == &features_blocks && !features_find("00000000", 8) &&
@@ -803,6 +804,8 @@ static void test_abroad(void)
 	}
 	m->nstages = 1;
 	x[FEATURE_draft] = 3; /* eight times the roofline's time; missing in the second row */
+	x[FEATURE_cold] = 0;
+	x[FEATURES + FEATURE_cold] = NAN;
 	model_meet(m, &other);
 	ok(m->draft_share == 0, "a model that does not say where it learned is taken as it is");
 	m->machine[m->nmachines++] = (struct model_machine){"avx2", home.l1d, home.l2};
@@ -815,6 +818,14 @@ static void test_abroad(void)
 	ok(is_near(shared[0], MODEL_ABROAD * -3 + (1 - MODEL_ABROAD) * alone[0]),
 	   "on another CPU it has: %g of %g and -3", shared[0], alone[0]);
 	ok(is_near(shared[1], alone[1]), "but where it has no value");
+	x[FEATURE_cold] = 2; /* cold operands make it four times as slow */
+	model_predict(m, x, 2, corrected, NULL);
+	ok(is_near(corrected[0], shared[0] - 2) && is_near(corrected[1], shared[1]),
+	   "cold operands count in full, once");
+	model_doubt(m, x, 1, corrected);
+	ok(corrected[0] < -2 && corrected[0] > fmin(-5, shared[0] - 2) - 1e-6,
+	   "also where the draft has its say: %g", corrected[0]);
+	x[FEATURE_cold] = 0;
 	m->nstages = 2;
 	model_predict(m, x, 2, corrected, NULL);
 	ok(is_near(corrected[0], shared[0] + alone[0]), "a correction is added as it is");

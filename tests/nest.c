@@ -480,7 +480,7 @@ static void draw_all(struct sample *sample, int n)
 		nest_init(&s->n, &s->arena, "nest");
 		phases = draw(&s->n, lanes_of(i), s->seed);
 		static_check(&s->n, &m, &registers, NULL);
-		draft_predict(&s->n, &m, registers, &draft);
+		draft_predict(&s->n, &m, registers, 0, &draft);
 		phases_seen += draft.walk.nphases == phases && isfinite(draft.seconds);
 		phased += phases > 1;
 		if (interpret(s, THREADS, &e) == 0 && interpret(s, 1, &e) == 0)

@@ -59,6 +59,7 @@ static void fill(struct pipeline *p, const struct few_shots *f, const struct few
 	pipeline_arg2(p, "-d", how->db);
 	pipeline_arg2(p, "--target", how->target);
 	pipeline_arg2(p, "-m", how->model);
+	pipeline_arg2(p, "--cache", how->caches);
 	pipeline_arg2(p, "--time", time);
 	pipeline_arg2(p, "--race", race);
 	pipeline_arg2(p, "--min-gain", "0");

@@ -18,8 +18,8 @@
 struct few_shots;
 
 struct few_shots_how {
-	const char *db;		    /* path of the database, which is made if it is not there */
-	const char *target, *model; /* as the options of tl-tune; NULL: its defaults */
+	const char *db; /* path of the database, which is made if it is not there */
+	const char *target, *model, *caches; /* as the options of tl-tune; NULL: its defaults */
 	double seconds;
 	int quiet;
 };

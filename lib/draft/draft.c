@@ -46,36 +46,83 @@ static void predict_blocks(struct draft *d)
 	d->seconds = 0;
 	for (int i = 0; i < d->phases; i++)
 		d->seconds += d->phase[i].seconds;
+	d->warm_s = d->seconds;
 }
 
-static void predict_threads(struct draft *d, int64_t registers)
+/* A cache level, as the draft counts it. */
+struct level {
+	double size; /* bytes that a thread has of the next nearer one */
+	double rate; /* bytes a cycle from here */
+};
+
+/* Bytes that move from a level, and those that move besides because operands are cold. */
+static double traffic(const struct draft *d, const struct level *l, const double *touched,
+		      unsigned cold, double *besides)
+{
+	double by_buffer[NEST_BUFFERS];
+	const double sum = walk_traffic(&d->walk, l->size * FITS, d->whole, d->body, by_buffer);
+
+	*besides = 0;
+	for (int i = 0; cold && i < d->n->nbuffers; i++) {
+		const struct buffer *b = &d->n->buffer[i];
+
+		if ((b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED) && cold >> b->role & 1)
+			*besides += max(touched[i] - by_buffer[i], 0);
+	}
+	return sum;
+}
+
+/* The greatest of the times hides most of the others. */
+static double overlapped(const double *t, int n)
+{
+	double most = 0, sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		most = max(most, t[i]);
+		sum += t[i];
+	}
+	return most + (1 - OVERLAP) * (sum - most);
+}
+
+enum { FROM_L2, FROM_L3, FROM_MEMORY, LEVELS };
+
+static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 {
 	const struct nest *n = d->n;
 	const struct limits *m = d->m;
-	double hz = assumed_hz(m), t[4], most, sum, by_buffer[NEST_BUFFERS];
 	struct walk *w = &d->walk, first;
+	double hz = assumed_hz(m), touched[NEST_BUFFERS], warm[1 + LEVELS], far[1 + LEVELS];
+	double bytes[LEVELS], besides, forks_s;
+	struct level level[LEVELS];
 
 	walk_nest(w, n, m, registers, 0);
 	walk_working_sets(w, &d->whole, d->body);
+	walk_touched(w, touched);
 	d->items = w->phase[w->longest].items;
 	d->forks = nest_threads(n, m->threads) > 1 ? w->nphases : 0;
 	d->uneven_cycles = uneven(w, &first);
 	d->compute_cycles = w->cycles + d->uneven_cycles;
-	d->l2_bytes = walk_traffic(w, (double)m->l1d * FITS, d->whole, d->body, by_buffer) +
-		      w->conflict_bytes;
-	d->l3_bytes = walk_traffic(w, (double)m->l2 * FITS, d->whole, d->body, by_buffer);
-	d->memory_bytes =
-		walk_traffic(w, (double)m->l3 / w->threads * FITS, d->whole, d->body, by_buffer);
-	t[0] = d->compute_cycles;
-	t[1] = d->l2_bytes / assumed.l2;
-	t[2] = d->l3_bytes / assumed.l3;
-	t[3] = d->memory_bytes / assumed.memory;
-	most = max(max(t[0], t[1]), max(t[2], t[3]));
-	sum = t[0] + t[1] + t[2] + t[3];
-	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz + assumed.fork_s * d->forks;
+	level[FROM_L2] = (struct level){(double)m->l1d, assumed.l2};
+	level[FROM_L3] = (struct level){(double)m->l2, assumed.l3};
+	level[FROM_MEMORY] = (struct level){(double)m->l3 / w->threads, assumed.memory};
+	warm[LEVELS] = far[LEVELS] = d->compute_cycles;
+	for (int i = 0; i < LEVELS; i++) {
+		bytes[i] = traffic(d, &level[i], touched, cold, &besides);
+		if (i == FROM_L2)
+			bytes[i] += w->conflict_bytes;
+		warm[i] = bytes[i] / level[i].rate;
+		far[i] = (bytes[i] + besides) / level[i].rate;
+	}
+	d->l2_bytes = bytes[FROM_L2];
+	d->l3_bytes = bytes[FROM_L3];
+	d->memory_bytes = bytes[FROM_MEMORY];
+	forks_s = assumed.fork_s * d->forks;
+	d->warm_s = overlapped(warm, 1 + LEVELS) / hz + forks_s;
+	d->seconds = overlapped(far, 1 + LEVELS) / hz + forks_s;
 }
 
-void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, struct draft *d)
+void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, unsigned cold,
+		   struct draft *d)
 {
 	d->n = n;
 	d->m = m;
@@ -83,7 +130,7 @@ void draft_predict(const struct nest *n, const struct limits *m, int64_t registe
 	if (n->block_threads)
 		predict_blocks(d);
 	else
-		predict_threads(d, registers);
+		predict_threads(d, registers, cold);
 }
 
 int draft_refutes(double draft_s, double best_s)

@@ -3,9 +3,10 @@
  * The draft is made to rank candidates, not to be exact. One walk over the nest (walk.h) gives the
  * cycles of the slowest thread, as if all data were in the first-level cache, and the bytes that
  * move between the cache levels. Blocks at the edge are smaller than the first. The greatest of
- * these times hides most of the others. Caches are assumed to be warm: data that fit are there.
+ * these times hides most of the others. Data that fit a cache are there, but for operands that are
+ * said to be cold: a thread brings what it touches of those from memory once, through all levels.
  *
- * A nest of blocks of threads is not walked. Its time is that of occupancy.h.
+ * A nest of blocks of threads is not walked. Its time is that of occupancy.h, with warm caches.
  */
 #ifndef TL_DRAFT_DRAFT_H
 #define TL_DRAFT_DRAFT_H
@@ -17,13 +18,14 @@ struct draft {
 	const struct nest *n;
 	const struct limits *m;
 	double seconds;
+	double warm_s; /* the same if no operand were cold */
 	/* A nest of blocks: its phases. 0: it has none, and the rest is told, for the slowest
 	 * thread. */
 	int phases;
 	struct occupancy phase[NEST_PHASES];
 	double compute_cycles;			 /* as if all data were in the first-level cache */
 	double uneven_cycles;			 /* the part of them that is due to unequal items */
-	double l2_bytes, l3_bytes, memory_bytes; /* moved from there */
+	double l2_bytes, l3_bytes, memory_bytes; /* moved from there, no operand cold */
 	int forks;    /* starts of a team, and barriers; 0 with one thread */
 	double items; /* iterations of the longest phase's parallel loops, all threads' */
 	/* What the prediction is made from. */
@@ -31,8 +33,9 @@ struct draft {
 	double whole, body[WALK_LOOPS]; /* working sets, bytes */
 };
 
-/* registers: static_check()'s. */
-void draft_predict(const struct nest *n, const struct limits *m, int64_t registers,
+/* registers: static_check()'s. cold: a set of roles (1 << the role of a buffer); operands of these
+ * are in no cache when the kernel starts. */
+void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, unsigned cold,
 		   struct draft *d);
 /* Does the draft put a candidate so far behind the best so far that no model is to be believed?
  * best_s 0: there is none so far. */

@@ -646,6 +646,16 @@ void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOO
 	}
 }
 
+void walk_touched(const struct walk *w, double by_buffer[NEST_BUFFERS])
+{
+	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
+	for (int i = 0; i < w->nsites; i++) {
+		const struct walk_site *t = &w->site[i];
+
+		by_buffer[t->buffer] = max(by_buffer[t->buffer], t->touched[0]);
+	}
+}
+
 /* With the outermost loop whose body fits, each byte that the loop touches moves once a pass. */
 double walk_traffic(const struct walk *w, double size, double whole, const double *body,
 		    double by_buffer[NEST_BUFFERS])

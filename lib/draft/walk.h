@@ -116,6 +116,8 @@ void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int
 	       int first_item);
 /* Bytes: of the whole, and of one iteration of each loop, by its id. */
 void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS]);
+/* Bytes that a thread touches, by buffer. */
+void walk_touched(const struct walk *w, double by_buffer[NEST_BUFFERS]);
 /* Bytes that move into a cache of this size, by buffer. Returns their sum. */
 double walk_traffic(const struct walk *w, double size, double whole, const double *body,
 		    double by_buffer[NEST_BUFFERS]);

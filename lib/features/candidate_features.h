@@ -5,11 +5,13 @@
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
 #include "lib/features/features.h"
+#include "lib/target/caches.h"
 
 struct data_env {
 	const char *id;
 	struct limits limits;
 	struct rates rates;
+	enum caches caches; /* what is in them when a kernel starts */
 	int known; /* a record described the env; until then the limits are this machine's */
 };
 

@@ -21,7 +21,7 @@ const struct feature_list features_threads = {
 	.group = group,
 };
 
-_Static_assert((int)BLOCK_FEATURES <= (int)FEATURES, "a row has room for any list");
+_Static_assert((int)BLOCK_FEATURES <= (int)FEATURE_cold, "a row has room for any list");
 _Static_assert((int)BLOCK_FEATURE_draft == (int)FEATURE_draft, "fit.c takes it of any list");
 
 /* ---- lists ---- */
@@ -116,7 +116,8 @@ static void of_draft(struct at *a)
 	const struct draft *d = a->d;
 	double hz = assumed_hz(a->m), threads = a->w->threads;
 
-	a->f[FEATURE_draft] = feature_ratio(d->seconds, a->roof_s);
+	a->f[FEATURE_draft] = feature_ratio(d->warm_s, a->roof_s);
+	a->f[FEATURE_cold] = (float)log2(d->seconds / d->warm_s);
 	a->f[FEATURE_compute] = feature_ratio(d->compute_cycles / hz, a->roof_s);
 	a->f[FEATURE_from_l2] = feature_ratio(d->l2_bytes * threads / a->r->l2, a->roof_s);
 	a->f[FEATURE_from_l3] = feature_ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);

@@ -12,6 +12,8 @@
 #ifndef TL_FEATURES_FEATURES_H
 #define TL_FEATURES_FEATURES_H
 
+#include <math.h>
+
 #include "lib/draft/draft.h"
 #include "lib/features/feature_list.h"
 #include "lib/space/limits.h"
@@ -104,7 +106,8 @@ enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 	X(src_size, operands) /* over the second-level cache's */                                  \
 	X(weights_size, operands)                                                                  \
 	X(dst_size, operands)                                                                      \
-	X(scratch_stores, operands) /* bytes copied into the workspace, a byte of src */
+	X(scratch_stores, operands) /* bytes copied into the workspace, a byte of src */           \
+	X(cold, cold) /* predicted time over that with warm caches; it is the last of all lists */
 
 #define FEATURE_ENUM(name, group) FEATURE_##name,
 enum { FEATURE_LIST(FEATURE_ENUM) FEATURES };
@@ -120,6 +123,15 @@ const struct feature_list *features_find(const char *version, size_t n);
 enum { FEATURES_VERSION = 8 };
 /* 8 hex digits of a hash over names and groups, in order, and the revision of what they mean. */
 void features_version(const struct feature_list *l, char version[FEATURES_VERSION + 1]);
+
+/* How much less a candidate is worth because operands are cold, in the units of a model's values.
+ */
+static inline double features_cold(const float f[FEATURES])
+{
+	const double cold = (double)f[FEATURE_cold];
+
+	return isnan(cold) ? 0 : cold;
+}
 
 /* Rates for a machine without a probe, from its cycles. */
 void features_rates(const struct limits *m, struct rates *r);

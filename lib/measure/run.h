@@ -10,7 +10,7 @@
 #include "lib/measure/journal.h"
 #include "lib/measure/standing.h"
 #include "lib/measure/worker.h"
-#include "lib/trial/caches.h"
+#include "lib/target/caches.h"
 
 /* How a run measures. */
 struct measure_rules {

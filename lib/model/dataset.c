@@ -84,37 +84,78 @@ static void number(const struct json_doc *d, const struct json *obj, const char 
 		*out = v;
 }
 
-/* Limits as the "env" object tells them. */
-static void read_env(struct dataset *d, const struct json *v, struct data_env *env)
+static void env_key(const char *id, enum caches caches, struct buf *out)
 {
-	const struct json_doc *doc = &d->doc;
-	int64_t threads = env->limits.threads;
-	const char *isa;
-
-	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
-	    target_isa_limits(isa, &env->limits) < 0)
-		return;
-	number(doc, v, "l1d", &env->limits.l1d);
-	number(doc, v, "l2", &env->limits.l2);
-	number(doc, v, "l3", &env->limits.l3);
-	number(doc, v, "threads", &threads);
-	env->limits.threads = (int)threads;
-	features_rates(&env->limits, &env->rates);
-	env->known = 1;
+	buf_fmt(out, "%s %s", id, caches_name(caches));
 }
 
-static struct data_env *env_of(struct dataset *d, const char *id)
+static struct data_env *find_env(const struct dataset *d, const char *id, enum caches caches)
 {
-	void **place = map_put(&d->envs, id, strlen(id), NULL);
-	struct data_env *env = *place;
+	struct buf key = BUF_INIT;
+	struct data_env *env;
+
+	env_key(id, caches, &key);
+	env = map_get(&d->envs, key.s, key.n);
+	buf_free(&key);
+	return env;
+}
+
+static void describe(struct data_env *env, const struct limits *limits)
+{
+	env->limits = *limits;
+	features_rates(&env->limits, &env->rates);
+}
+
+/* The env's limits hold whatever the state of the caches is. */
+static struct data_env *env_of(struct dataset *d, const char *id, enum caches caches)
+{
+	struct data_env *env = find_env(d, id, caches);
+	struct buf key = BUF_INIT;
 
 	if (env)
 		return env;
-	*place = env = arena_new(&d->arena, struct data_env);
+	env = arena_new(&d->arena, struct data_env);
 	env->id = arena_strdup(&d->arena, id);
-	env->limits = d->here;
-	features_rates(&env->limits, &env->rates);
+	env->caches = caches;
+	describe(env, &d->here);
+	for (int i = 0; i < CACHES_STATES; i++) {
+		const struct data_env *other = find_env(d, id, (enum caches)i);
+
+		if (other && other->known) {
+			describe(env, &other->limits);
+			env->known = 1;
+		}
+	}
+	env_key(id, caches, &key);
+	*map_put(&d->envs, key.s, key.n, NULL) = env;
+	buf_free(&key);
 	return env;
+}
+
+/* Limits as the "env" object tells them. */
+static void read_env(struct dataset *d, const struct json *v, const char *id)
+{
+	const struct json_doc *doc = &d->doc;
+	struct limits limits = d->here;
+	int64_t threads = limits.threads;
+	const char *isa;
+
+	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
+	    target_isa_limits(isa, &limits) < 0)
+		return;
+	number(doc, v, "l1d", &limits.l1d);
+	number(doc, v, "l2", &limits.l2);
+	number(doc, v, "l3", &limits.l3);
+	number(doc, v, "threads", &threads);
+	limits.threads = (int)threads;
+	for (int i = 0; i < CACHES_STATES; i++) {
+		struct data_env *env = find_env(d, id, (enum caches)i);
+
+		if (env) {
+			describe(env, &limits);
+			env->known = 1;
+		}
+	}
 }
 
 /* ---- uses ---- */
@@ -178,7 +219,7 @@ static struct data_group *group_of(struct dataset *d, const struct workload *w,
 	struct data_group *g;
 	void **place;
 
-	buf_fmt(&key, "%s %s", env->id, w->id.s);
+	buf_fmt(&key, "%s %s %s", env->id, caches_name(env->caches), w->id.s);
 	place = map_put(&d->groups, key.s, key.n, NULL);
 	g = *place;
 	if (!g) {
@@ -219,6 +260,7 @@ static struct data_row *row_of(struct dataset *d, struct data_group *g, const st
 	r->algo = c->algo;
 	memcpy(r->knob, c->knob, sizeof r->knob);
 	r->draft_s = draft_s;
+	r->prior = -features_cold(f);
 	r->f = arena_array(&d->arena, float, FEATURES);
 	memcpy(r->f, f, sizeof f);
 	*map_put(&g->ids, c->id.s, ID_HEX, NULL) = (void *)(intptr_t)g->n;
@@ -295,9 +337,9 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 		d->others++;
 		return 0;
 	}
-	env = env_of(d, s.env_id);
+	env = env_of(d, s.env_id, s.cache ? (enum caches)caches_find(s.cache) : CACHES_WARM);
 	if (v && !env->known)
-		read_env(d, v, env);
+		read_env(d, v, s.env_id);
 	g = group_of(d, &c->w, env);
 	if (!isnan(s.baseline.latency_s))
 		g->native_s = s.baseline.latency_s;

@@ -1,6 +1,7 @@
 /* A dataset: results as rows of features, by workload and env, for training and scoring models.
  *
- * A group is a workload in an env: latencies compare only within one. A family is a
+ * A group is a workload in an env, timed with caches in one state: latencies compare only within
+ * one. A family is a
  * workload without its spatial size, batch and post-ops. Two workloads of one family are too
  * similar for one to be a fair test of what was learned from the other.
  *
@@ -26,7 +27,8 @@ struct data_row {
 	double bound_s;	  /* preempted: its lower bound */
 	int failed;	  /* it failed through its own fault */
 	double draft_s;
-	double prior; /* an older model's value, to learn its errors; 0: none */
+	double prior; /* what is known of its value: an older model's, to learn its errors, or what
+			 cold operands cost */
 	float *f;     /* FEATURES of them */
 };
 
@@ -53,7 +55,7 @@ struct data_use {
 struct dataset {
 	struct arena arena, scratch;
 	struct json_doc doc;
-	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
+	struct map envs, groups, uses; /* by id and caches; these and workload id; workload id */
 	struct limits here;	       /* for envs that no record describes */
 	const struct target *target;   /* results of others are passed over */
 	int64_t nrows, others;	       /* others: passed over for their target */

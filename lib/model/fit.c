@@ -47,7 +47,7 @@ static float label_of(const struct data_group *g, const struct data_row *r,
 		relative = FLOOR;
 	if (objective != FIT_ROOFLINE)
 		return (float)relative;
-	roof_s = r->draft_s / exp2((double)r->f[FEATURE_draft]);
+	roof_s = r->draft_s / exp2((double)r->f[FEATURE_draft] + features_cold(r->f));
 	return (float)(log2(roof_s / g->best_s) + relative);
 }
 

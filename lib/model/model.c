@@ -329,7 +329,7 @@ void model_meet(struct model *m, const struct limits *here)
 
 /* ---- predicting ---- */
 
-/* The draft's value is that of the feature: its time over the roofline's. */
+/* The draft's value is that of the feature: its time over the roofline's, with warm caches. */
 static void add_draft(const float *x, size_t rows, double share, double *value)
 {
 	for (size_t k = 0; k < rows && share > 0; k++) {
@@ -338,6 +338,13 @@ static void add_draft(const float *x, size_t rows, double share, double *value)
 		if (!isnan(draft))
 			value[k] = share * draft + (1 - share) * value[k];
 	}
+}
+
+/* sign -1: takes away what cold operands cost; 1: gives it back. */
+static void count_cold(const float *x, size_t rows, int sign, double *value)
+{
+	for (size_t k = 0; k < rows; k++)
+		value[k] += sign * features_cold(x + k * FEATURES);
 }
 
 /* By the first `most` of each bag. */
@@ -371,6 +378,7 @@ static void predict(const struct model *m, int most, const float *x, size_t rows
 		for (size_t k = 0; k < rows; k++)
 			value[k] -= failure_penalty((double)out[k]);
 	}
+	count_cold(x, rows, -1, value);
 	free(squares);
 	free(out);
 }
@@ -388,7 +396,9 @@ void model_predict_first(const struct model *m, const float *x, size_t rows, dou
 
 void model_doubt(const struct model *m, const float *x, size_t rows, double *value)
 {
+	count_cold(x, rows, 1, value);
 	add_draft(x, rows, 1 - MODEL_DOUBTED / (1 - m->draft_share), value);
+	count_cold(x, rows, -1, value);
 }
 
 /* Normally distributed errors of half the deviation lengthen the expected time by so much for each

@@ -29,7 +29,7 @@
 #include "lib/measure/contest.h"
 #include "lib/replay/lead.h"
 #include "lib/replay/recording.h"
-#include "lib/trial/caches.h"
+#include "lib/target/caches.h"
 
 struct replay_rules {
 	double race_s; /* as in struct measure_rules */

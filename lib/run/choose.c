@@ -31,6 +31,7 @@ int chooser_open(struct chooser *c, const char *path, const char *model_path,
 	*c = (struct chooser){0};
 	c->env.limits = *limits;
 	features_rates(&c->env.limits, &c->env.rates);
+	c->env.caches = caches_default(target_default());
 	if (local_open(model_path, 1, &c->env.limits, &c->model, e))
 		return -1;
 	return path ? open_database(c, path, e) : 0;

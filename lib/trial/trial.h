@@ -12,7 +12,7 @@
 #include "lib/op/op.h"
 #include "lib/baseline/baseline.h"
 #include "lib/target/runner.h"
-#include "lib/trial/caches.h"
+#include "lib/target/caches.h"
 #include "lib/trial/fence.h"
 #include "lib/trial/outcome.h"
 

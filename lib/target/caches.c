@@ -1,4 +1,4 @@
-#include "lib/trial/caches.h"
+#include "lib/target/caches.h"
 
 #include <string.h>
 
@@ -20,4 +20,9 @@ int caches_find(const char *name)
 		if (!strcmp(name, names[i]))
 			return i;
 	return -1;
+}
+
+enum caches caches_wanted(const char *name, const struct target *t)
+{
+	return name ? (enum caches)caches_find(name) : caches_default(t);
 }
