@@ -1,6 +1,7 @@
 #include "lib/schedule/reorder.h"
 
 #include "lib/schedule/operand.h"
+#include "lib/schedule/transpose.h"
 #include "lib/space/knob.h"
 
 enum { FEW_ROWS = 4 }; /* fewer are not worth a transposition: most of its rows would be empty */
@@ -15,7 +16,7 @@ struct matrices {
 	struct nest *n;
 	int lanes, from, to;
 	int64_t count, rows, cols;
-	int regs[2]; /* a block's rows: lanes and rows are exchanged from one to the other */
+	struct transpose square; /* of a block */
 };
 
 /* A block of them: its first element, and its size, at most one vector each way. */
@@ -29,38 +30,18 @@ static const struct affine *valid(struct nest *n, int64_t count, int lanes)
 	return count < lanes ? nest_keep(n, af(count)) : NULL;
 }
 
-/* Registers to = registers from, with lanes exchanged for rows at this distance. */
-static void exchange(const struct matrices *m, int to, int from, int apart)
-{
-	struct nest *n = m->n;
-	int hi = nest_for(n, LOOP_UNROLL, "i", af(0), af(m->lanes / (2 * apart)));
-	int lo = nest_for(n, LOOP_UNROLL, "i", af(0), af(apart));
-	struct affine i = af_add(af_mul(af_var(hi), 2 * apart), af_var(lo));
-	struct affine j = af_add(i, af(apart));
-
-	for (int upper = 0; upper < 2; upper++)
-		nest_store(n, to, upper ? j : i, NULL,
-			   ex_exchange(n, ex_reg(n, from, i), ex_reg(n, from, j), apart, upper));
-	nest_close(n);
-	nest_close(n);
-}
-
 /* Rows that the block has not are zero. */
-static void load_rows(const struct matrices *m, const struct part *p, int to)
+static void load_rows(const struct matrices *m, const struct part *p)
 {
 	struct nest *n = m->n;
 	struct affine at;
 	int i = nest_for(n, LOOP_UNROLL, "i", af(0), af(p->rows));
 
 	at = af_sum(p->first, af_mul(af_add(p->row, af_var(i)), m->cols), p->col);
-	nest_store(n, to, af_var(i), NULL,
+	nest_store(n, m->square.regs[0], af_var(i), NULL,
 		   ex_load(n, m->from, m->lanes, at, valid(n, p->cols, m->lanes)));
 	nest_close(n);
-	if (p->rows == m->lanes)
-		return;
-	i = nest_for(n, LOOP_UNROLL, "i", af(p->rows), af(m->lanes));
-	nest_store(n, to, af_var(i), NULL, ex_const(n, ELEM_F32, m->lanes, 0));
-	nest_close(n);
+	transpose_zero(&m->square, p->rows);
 }
 
 static void store_columns(const struct matrices *m, const struct part *p, int from)
@@ -75,12 +56,8 @@ static void store_columns(const struct matrices *m, const struct part *p, int fr
 
 static void transpose_block(const struct matrices *m, const struct part *p)
 {
-	int turn = 0;
-
-	load_rows(m, p, m->regs[0]);
-	for (int apart = 1; apart < m->lanes; apart *= 2, turn = !turn)
-		exchange(m, m->regs[!turn], m->regs[turn], apart);
-	store_columns(m, p, m->regs[turn]);
+	load_rows(m, p);
+	store_columns(m, p, transpose_square(&m->square));
 }
 
 /* The same, one element after the other. */
@@ -129,8 +106,7 @@ static void transpose(struct matrices *m)
 	struct part p;
 	int image, j;
 
-	for (int i = 0; i < 2; i++)
-		m->regs[i] = nest_reg(n, i ? "odd" : "even", ELEM_F32, m->lanes, m->lanes, 1);
+	m->square = transpose_of(n, m->lanes);
 	image = nest_for(n, LOOP_PARALLEL, "img", af(0), af(m->count));
 	j = nest_for(n, LOOP_PARALLEL, "col", af(0), af(whole + (rest > 0)));
 	p.first = af_mul(af_var(image), m->rows * m->cols);
