@@ -163,6 +163,8 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 	look_at(b, e->c, 1);
 	if (e->kind == EXPR_CONST)
 		b->uses[block_constant(b, e->value)]++;
+	if (e->kind == EXPR_EXCHANGE && e->lanes == 16)
+		b->exchanges |= e->apart;
 	if (e->kind != EXPR_LOAD)
 		return;
 	if (block_is_register(b, e->buffer))
@@ -297,6 +299,7 @@ void x86_block(struct x86 *x, const struct node *t, const struct node *end, cons
 		look_over(b);
 	if (!x->why && !x->looking) {
 		block_set_addresses(b);
+		block_set_exchange_masks(b);
 		if (loop)
 			write_loop(b);
 		else

@@ -6,7 +6,7 @@
 
 #include "lib/target/x86_code.h"
 
-enum { OPS = 4096, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 48 };
+enum { OPS = 4096, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 5, OPERAND = 48 };
 
 struct op {
 	const struct node *node; /* a store or a prefetch */
@@ -35,6 +35,7 @@ struct block {
 	struct x86 *x;
 	const struct node *loop;
 	int nops, depth, naddresses, nmasks, ngprs;
+	int exchanges; /* distances at which vectors change lanes, or-ed */
 	struct op *op;
 	int var[DEPTH];
 	struct address address[ADDRESSES];
@@ -69,6 +70,8 @@ const struct address *block_address(struct block *b, int buffer, const struct af
 const struct mask *block_mask(struct block *b, const struct affine *valid, int lanes);
 /* valid, or NULL where all lanes are, so that no mask is needed. */
 const struct affine *block_needed(const struct block *b, const struct affine *valid, int lanes);
+/* Loads the masks of exchanges, which are known when the block has been looked over. */
+void block_set_exchange_masks(struct block *b);
 /* Loads the registers of all addresses and masks. */
 void block_set_addresses(struct block *b);
 /* The mask whose number of valid lanes is in %rax: %k<number>, or its place in the table in reg. */

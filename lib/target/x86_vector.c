@@ -420,8 +420,54 @@ static struct held spread(struct block *b, const struct expr *e)
 	return to;
 }
 
-/* to = e. What one instruction does where the lanes of both vectors stand as they shall; otherwise
- * one picks them, those of a below those of b, and another puts them in order. */
+/* Lanes of a vector of 16 that come from b (or, upper, from a) where lanes are exchanged at this
+ * distance, one or four. */
+static unsigned exchanged_lanes(int apart, int upper)
+{
+	return (apart == 1 ? 0xaaaau : 0xf0f0u) >> (upper ? apart : 0);
+}
+
+/* The mask registers of exchanges, behind those of accesses: two for each distance that takes them.
+ */
+static int exchange_mask(const struct block *b, int apart, int upper)
+{
+	return b->nmasks + 1 + (apart == 4) * 2 + upper;
+}
+
+static int has_exchange_masks(const struct block *b, int apart)
+{
+	return exchange_mask(b, apart, 1) <= MASKS;
+}
+
+void block_set_exchange_masks(struct block *b)
+{
+	for (int apart = 1; apart <= 4; apart += 3)
+		for (int upper = 0; upper < 2; upper++) {
+			if (!(b->exchanges & apart) || !has_exchange_masks(b, apart))
+				continue;
+			x86_line(b->x, "movl $%u, %%eax", exchanged_lanes(apart, upper));
+			x86_line(b->x, "kmovw %%eax, %%k%d", exchange_mask(b, apart, upper));
+		}
+}
+
+/* to = e, for 16 lanes and a distance of one or four: a copy of one operand, into which the other's
+ * lanes are merged. */
+static void merge_exchange(struct block *b, const struct expr *e, struct operand stays,
+			   struct operand moves, struct operand v)
+{
+	int k = exchange_mask(b, e->apart, e->upper);
+
+	x86_line(b->x, "vmovaps %s, %s", stays.text, v.text);
+	if (e->apart == 1)
+		x86_line(b->x, "vmovs%cdup %s, %s{%%k%d}", e->upper ? 'h' : 'l', moves.text, v.text,
+			 k);
+	else
+		x86_line(b->x, "vshuff32x4 $%d, %s, %s, %s{%%k%d}", e->upper ? 0xf5 : 0xa0,
+			 moves.text, moves.text, v.text, k);
+}
+
+/* to = e. One shuffle does it, with a merge where lanes change their places in the vector: the
+ * processors of one manufacturer have one port for shuffles. */
 static void exchange(struct block *b, const struct expr *e, int to)
 {
 	const int in_order = 0xd8; /* 0, 2, 1, 3 */
@@ -430,7 +476,14 @@ static void exchange(struct block *b, const struct expr *e, int to)
 	struct operand v = x86_vector(e->lanes, to);
 	int quarters = e->upper ? 0xdd : 0x88, halves = e->upper ? 0xee : 0x44;
 
-	if (e->apart == 1) {
+	if (e->lanes == 16 && (e->apart == 1 || e->apart == 4) && has_exchange_masks(b, e->apart)) {
+		merge_exchange(b, e, e->upper ? y : x, e->upper ? x : y, v);
+	} else if (e->apart == 1 && e->lanes == 8) {
+		x86_line(b->x, "vmovs%cdup %s, %s", e->upper ? 'h' : 'l',
+			 e->upper ? x.text : y.text, v.text);
+		x86_line(b->x, "vblendps $%u, %s, %s, %s", exchanged_lanes(1, e->upper) & 0xff,
+			 v.text, e->upper ? y.text : x.text, v.text);
+	} else if (e->apart == 1) {
 		x86_line(b->x, "vshufps $%d, %s, %s, %s", quarters, y.text, x.text, v.text);
 		x86_line(b->x, "vpermilps $%d, %s, %s", in_order, v.text, v.text);
 	} else if (e->apart == 2) {
