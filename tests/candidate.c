@@ -98,6 +98,9 @@ int main(void)
 	c.target = target_find("cuda", 4);
 	is_id(&c, "0294fb3daa0d0a6c80fca928ed529291", "fused_winograd_threads for cuda");
 
+	start(&c, "conv2d", "g32ic256ih28oc256oh28kh3ph1", "planar");
+	is_id(&c, "a2614275c314dd428a39fd7a2d89eb2d", "planar");
+
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {
 		start(&c, "conv2d", "ic64ih56oc64kh3ph1", (*a)->name);

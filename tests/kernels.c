@@ -502,16 +502,23 @@ int main(void)
 		m.threads = 4;
 		memset(compiled_of, 0, sizeof compiled_of);
 		check_definitions(m.isa, dir);
-		for (int op = 0; op < 3; op++) {
+		for (int op = 0; op < 4; op++) {
+			static const struct {
+				const char *name;
+				int (*draw)(struct workload *w); /* NULL: another way */
+			} kind[] = {{"conv2d", random_conv},
+				    {"matmul", random_matmul},
+				    {"activations", NULL},
+				    {"groups", random_groups}};
 			struct tally tally = {0};
 
 			rng_seed(&rng, SEED, isas[k]);
-			if (op == 2)
+			if (!kind[op].draw)
 				check_activations(&m, dir, &tally);
-			for (int64_t i = 0; op < 2 && i < problems;) {
+			for (int64_t i = 0; kind[op].draw && i < problems;) {
 				struct problem p = {0};
 
-				if (!(op ? random_matmul(&p.w) : random_conv(&p.w)))
+				if (!kind[op].draw(&p.w))
 					continue;
 				i++;
 				problem_open(&p);
@@ -520,10 +527,7 @@ int main(void)
 			}
 			ok(tally.bad == 0 && tally.candidates >= problems && tally.compiled > 0,
 			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
-			   op == 2 ? "activations"
-			   : op	   ? "matmul"
-				   : "conv2d",
-			   (long long)tally.candidates, (long long)tally.compiled,
+			   kind[op].name, (long long)tally.candidates, (long long)tally.compiled,
 			   (long long)tally.bad);
 			/* Where a tile takes all registers there may be none for its post-ops. */
 			ok(m.lanes == 1 ? !tally.assembled

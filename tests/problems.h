@@ -167,6 +167,36 @@ static inline int random_depthwise(struct workload *w)
 	return random_windows(w->dim) && workload_finish(w, &e) == 0;
 }
 
+/* Groups of a few channels or one, in images wider than a few vectors, with strides, dilation and
+ * padding. */
+static inline int random_groups(struct workload *w)
+{
+	int64_t *d = w->dim;
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = &op_conv2d;
+	w->rhs_const = 1;
+	w->layout = pick(0, 3) ? LAYOUT_NHWC : LAYOUT_NCHW;
+	d[CONV_MB] = pick(1, 2);
+	d[CONV_G] = pick(2, 8);
+	d[CONV_IC] = d[CONV_G] * pick(1, 20);
+	d[CONV_OC] = d[CONV_G] * pick(1, 20);
+	if (pick(0, 2) == 0)
+		depthwise(d);
+	for (int i = 0; i < 2; i++) {
+		int64_t taps = pick(1, d[CONV_G] == d[CONV_IC] ? 7 : 4);
+		int64_t apart = pick(0, 3) ? 1 : pick(2, 3);
+
+		d[CONV_IH + i] = pick(5, i ? 40 : 9);
+		direction(d, i, (taps - 1) * apart + 1, pick(1, 3));
+		d[CONV_KH + i] = taps;
+		d[CONV_DH + i] = apart - 1;
+	}
+	random_posts(w);
+	return workload_finish(w, &e) == 0;
+}
+
 /* Unit stride, and several taps in one direction or both; any number of channels. */
 static inline int random_filtered_conv(struct workload *w)
 {
