@@ -52,6 +52,8 @@ static int ranges(const struct workload *w, struct range *r)
 		return 0;
 	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))
 		return 1;
+	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
+		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)
 		range_more(r, ROWS, 7);
