@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/draft/draft.h"
+#include "lib/draft/static.h"
 #include "lib/io/proc.h"
 #include "lib/trial/cell.h"
 #include "lib/search/search.h"
@@ -251,6 +253,19 @@ static double either_error(const struct problem *p, const struct nest *n, const 
 	return error;
 }
 
+/* The draft refuses the nest with a reason, or tells a time. */
+static int is_judged(const struct nest *n, const struct limits *m)
+{
+	static struct draft d;
+	struct err why = ERR_INIT;
+	int64_t registers;
+
+	if (static_check(n, m, &registers, &why) < 0)
+		return why.msg[0] != 0;
+	draft_predict(n, m, registers, &d);
+	return isfinite(d.seconds) && d.seconds > 0;
+}
+
 static void check_algorithm(struct problem *p, const char *name, const struct limits *m,
 			    int64_t wanted, const struct shares *one_in, const char *dir,
 			    struct tally *tally)
@@ -280,7 +295,7 @@ static void check_algorithm(struct problem *p, const char *name, const struct li
 		i++;
 		tally->candidates++;
 		candidate_identify(&c);
-		if (candidate_build(&c, &n, &e) < 0)
+		if (candidate_build(&c, &n, &e) < 0 || !is_judged(&n, m))
 			error = NAN;
 		else
 			error = interpreted_error(p, &n, &e);

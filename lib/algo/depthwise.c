@@ -17,7 +17,7 @@
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
-enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, STREAM, KNOBS };
+enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, STREAM, ONCE, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -33,10 +33,13 @@ static const struct knob knobs[KNOBS] = {
 		 "Blocks are dealt to threads with 0: channels innermost, 1: bands innermost."},
 	[HOLD] = {"hold", 0, "1: the weights of a channel tile stay in registers."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[ONCE] = {"once", 0,
+		  "1: each vector of input is loaded once for the taps of a kernel row, whose "
+		  "weights are in registers."},
 };
 
 enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2, ROWS_INNERMOST = 3 }; /* values of order */
-enum { MAX_TAPS = 81, MAX_STRAIGHT = 512, MAX_LOOPS = NEST_VARS - 40 };
+enum { MAX_TAPS = 81, MAX_STRAIGHT = 512 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
@@ -47,7 +50,9 @@ static int applies(const struct workload *w, struct conv *p)
  * are vectors. Never fewer than brgemm_fits() counts. */
 static int64_t registers(const struct conv *p, const int64_t *k)
 {
-	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1 +
+	int64_t weights = k[HOLD] ? p->kh * p->kw : k[ONCE] ? p->kw : 1;
+
+	return k[NV] * (k[MR] + weights + (k[ONCE] != 0)) + !k[ONCE] +
 	       (isa_of_lanes(k[VL])->masks == MASKS_VECTOR && p->g % k[VL]);
 }
 
@@ -58,14 +63,33 @@ static int is_straight(const struct conv *p, const int64_t *k)
 	return k[HOLD] || p->kh * p->kw * k[NV] * k[MR] <= MAX_STRAIGHT;
 }
 
-/* Each tile at an edge has a body of its own: once more where tiles may be straight, and where
- * vectors are masked. */
-static int64_t loops(const struct conv *p, const int64_t *k)
+/* An upper bound of variables, most of which are loops. Each tile at an edge has a body of its own:
+ * once more where tiles may be straight, and where vectors are masked. Where kernel rows are apart,
+ * each has loops of its own. */
+static int64_t loops(const struct workload *w, const struct conv *p, const int64_t *k)
 {
+	enum { ONCE_LOOPS = 14, REORDER_LOOPS = 46 };
 	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
+	int64_t edges = e.left + e.right, rest = edges * 8 + 20;
+	int64_t row =
+		k[ONCE] ? (edges + 1 + (e.split.rest > 0)) * ONCE_LOOPS * p->sw : edges * 3 * p->kw;
+	int64_t clipped = (p->dh > 1 ? p->kh : 1) * row + rest, n;
 
-	return (is_straight(p, k) + 1 + (k[ORDER] == ROWS_INNERMOST)) *
-	       (p->g % (k[NV] * k[VL]) ? 2 : 1) * ((e.left + e.right) * (3 * p->kw + 8) + 20);
+	n = clipped * (1 + (k[ORDER] == ROWS_INNERMOST)) + is_straight(p, k) * (row + rest);
+	if (p->g % (k[NV] * k[VL]))
+		n *= 2;
+	if (w->layout == LAYOUT_NCHW)
+		n += REORDER_LOOPS *
+		     (2 + workload_has_post(w, POST_ADD) + workload_has_post(w, POST_MUL));
+	return n;
+}
+
+/* The bound is far from the number where nothing is reordered, apart or loaded once. */
+static int64_t most_loops(const struct workload *w, const struct conv *p, const int64_t *k)
+{
+	int plain = w->layout != LAYOUT_NCHW && p->dh == 1 && !k[ONCE];
+
+	return plain ? NEST_VARS - 40 : NEST_LOOPS;
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -85,14 +109,21 @@ static int ranges(const struct workload *w, struct range *r)
 	range_choice(r, ORDER, ROWS_INNERMOST);
 	range_flags(r, PAR, HOLD);
 	range_stream(r, STREAM, w, -1);
+	if (channelwise_loads_once(&p, p.ow))
+		range_choice(r, ONCE, 1);
+	else
+		range_only(r, ONCE, 0, "no two taps of a kernel row read the same input");
 	if (!k || r->why)
 		return 1;
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p.g,
 		   "another value of nv gives the same program");
 	range_need(r, !k[HOLD] || k[ORDER] != CHANNELS_IN_PIXELS,
 		   "weights stay in registers only where channels are not innermost");
+	range_need(r, !k[ONCE] || channelwise_loads_once(&p, k[MR]),
+		   "an input is loaded once only by tiles as wide as the taps that read it");
 	range_registers(r, registers(&p, k));
-	range_need(r, loops(&p, k) <= MAX_LOOPS, "too many tiles have taps outside the image");
+	range_need(r, loops(w, &p, k) <= most_loops(w, &p, k),
+		   "too many tiles have taps outside the image");
 	return 1;
 }
 
@@ -198,9 +229,10 @@ static void open_blocks(struct depthwise *s)
 static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
 			   struct err *e)
 {
-	struct depthwise s = {.k = k,
-			      .t = {.n = n, .lanes = (int)k[VL], .nv = (int)k[NV]},
-			      .order = reorder_of(n, w, k[VL])};
+	struct depthwise s = {
+		.k = k,
+		.t = {.n = n, .lanes = (int)k[VL], .nv = (int)k[NV], .once = (int)k[ONCE]},
+		.order = reorder_of(n, w, k[VL])};
 	struct channelwise_place at = {0};
 
 	if (!applies(w, &s.t.p))

@@ -22,6 +22,7 @@ struct walk {
 	int depth, sites; /* loads and stores of memory, but for near buffers */
 	const struct node *path[NEST_DEPTH];
 	struct use use[NEST_BUFFERS];
+	int64_t first[NEST_VARS]; /* of the unrolled loops around it, the first turn */
 };
 
 static int follows(const struct affine *index, int var)
@@ -43,7 +44,7 @@ static void written(struct walk *w, const struct node *store)
 
 		if (s->kind != NODE_FOR || s->loop != LOOP_UNROLL || !follows(&store->a, s->var))
 			continue;
-		u->steps *= af_eval(w->n, &s->b, NULL) - af_eval(w->n, &s->a, NULL);
+		u->steps *= af_eval(w->n, &s->b, w->first) - w->first[s->var];
 		if (!u->scope) {
 			u->scope = s;
 			u->depth = d;
@@ -81,6 +82,8 @@ static void walk_body(struct walk *w, const struct node *s)
 			continue;
 		assert(w->depth < NEST_DEPTH);
 		w->path[w->depth++] = s;
+		if (s->kind == NODE_FOR && s->loop == LOOP_UNROLL)
+			w->first[s->var] = af_eval(w->n, &s->a, w->first);
 		walk_body(w, s->body);
 		walk_body(w, s->orelse);
 		w->depth--;

@@ -1,5 +1,7 @@
 #include "lib/schedule/channelwise.h"
 
+#include "lib/space/knob.h"
+
 void channelwise_weights(struct channelwise *s)
 {
 	const struct conv *p = &s->p;
@@ -20,10 +22,12 @@ void channelwise_weights(struct channelwise *s)
 
 void channelwise_registers(struct channelwise *s, int pixels, int holds)
 {
-	int rows = holds ? (int)(s->p.kh * s->p.kw) : 1;
+	int rows = holds ? (int)(s->p.kh * s->p.kw) : s->once ? (int)s->p.kw : 1;
 
 	s->acc = nest_reg(s->n, "acc", ELEM_F32, s->lanes, pixels, s->nv);
 	s->wreg = nest_reg(s->n, "wr", ELEM_F32, s->lanes, rows, s->nv);
+	if (s->once)
+		s->xreg = nest_reg(s->n, "x", ELEM_F32, s->lanes, 1, s->nv);
 }
 
 static struct site sites(const struct channelwise *s, const struct channelwise_place *at,
@@ -83,27 +87,133 @@ static void load_weights(struct channelwise *s, const struct channelwise_place *
 	nest_close(n);
 }
 
+/* The vector of input at site x in kernel row kh, `column` columns behind the tile's first. */
+static const struct expr *input(struct channelwise *s, const struct channelwise_place *at,
+				struct affine kh, struct affine column, const struct site *x)
+{
+	const struct conv *p = &s->p;
+	struct affine ih = af_sum(af_mul(af_var(at->oh), p->sh), af_mul(kh, p->dh), af(-p->ph));
+	struct affine iw = af_sum(af_mul(at->run.ow, p->sw), column, af(-p->pw));
+	struct affine src = access_at(&s->src, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, ih},
+				      {CONV_COLUMN, iw}, {CONV_GROUP, channel_at(s, at, x->v)});
+
+	return ex_load(s->n, s->src.buffer, s->lanes, src, x->valid);
+}
+
+/* Pixel m of site x += weights in row `row` of their registers by the input. */
+static void multiply_by(struct channelwise *s, struct affine m, const struct site *x,
+			struct affine row, const struct expr *value)
+{
+	struct affine acc = reg_at(s, m, x->v);
+
+	nest_store(s->n, s->acc, acc, NULL,
+		   ex_op(s->n, EXPR_FMA, ex_reg(s->n, s->wreg, reg_at(s, row, x->v)), value,
+			 ex_reg(s->n, s->acc, acc)));
+}
+
 /* The tap in kernel row kh and column kw, for pixels [from, to); its weights are in row `row`. */
 static void multiply(struct channelwise *s, const struct channelwise_place *at, struct affine kh,
 		     struct affine kw, struct affine row, int64_t from, int64_t to)
 {
-	const struct conv *p = &s->p;
-	struct nest *n = s->n;
+	for (struct site x = sites(s, at, from, to); site_next(s->n, &x);) {
+		struct affine column = af_add(af_mul(x.m, s->p.sw), af_mul(kw, s->p.dw));
 
-	for (struct site x = sites(s, at, from, to); site_next(n, &x);) {
-		struct affine ih =
-			af_sum(af_mul(af_var(at->oh), p->sh), af_mul(kh, p->dh), af(-p->ph));
-		struct affine iw = af_sum(af_mul(at->run.ow, p->sw), af_mul(x.m, p->sw),
-					  af_mul(kw, p->dw), af(-p->pw));
-		struct affine src =
-			access_at(&s->src, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, ih},
-				  {CONV_COLUMN, iw}, {CONV_GROUP, channel_at(s, at, x.v)});
-
-		nest_store(n, s->acc, reg_at(s, x.m, x.v), NULL,
-			   ex_op(n, EXPR_FMA, ex_reg(n, s->wreg, reg_at(s, row, x.v)),
-				 ex_load(n, s->src.buffer, s->lanes, src, x.valid),
-				 ex_reg(n, s->acc, reg_at(s, x.m, x.v))));
+		multiply_by(s, x.m, &x, row, input(s, at, kh, column, &x));
 	}
+}
+
+/* Taps of a kernel row that read the same columns, `step` taps apart from `first` on: their tap c
+ * and pixel m read the (m + c)-th. Of these, [from, to) lie inside the image. */
+struct comb {
+	int64_t first, step, from, to;
+};
+
+/* The n-th vectors of the comb, n in [from, to), each loaded once and multiplied for pixels
+ * [lo, hi), which may depend on n by the slopes of 0 or 1. */
+struct wedge {
+	int64_t from, to, lo, hi;
+	int lo_slope, hi_slope;
+};
+
+static void multiply_wedge(struct channelwise *s, const struct channelwise_place *at,
+			   struct affine kh, const struct comb *c, struct wedge w)
+{
+	struct nest *n = s->n;
+	struct affine i, m, column, tap, row = at->held ? af_mul(kh, s->p.kw) : af(0);
+
+	if (w.from < c->from)
+		w.from = c->from;
+	if (w.to > c->to)
+		w.to = c->to;
+	if (w.from >= w.to)
+		return;
+	i = af_var(nest_for(n, LOOP_UNROLL, "x", af(w.from), af(w.to)));
+	column = af_add(af_mul(i, s->p.sw), af(c->first * s->p.dw));
+	for (struct site x = sites(s, at, 0, 1); site_next(n, &x);) {
+		nest_store(n, s->xreg, x.v, NULL, input(s, at, kh, column, &x));
+		m = af_var(nest_for(n, LOOP_UNROLL, "m", af_add(af(w.lo), af_mul(i, w.lo_slope)),
+				    af_add(af(w.hi), af_mul(i, w.hi_slope))));
+		tap = af_add(af_mul(af_sub(i, m), c->step), af(c->first));
+		multiply_by(s, m, &x, af_add(row, tap), ex_reg(n, s->xreg, x.v));
+		nest_close(n);
+	}
+	nest_close(n);
+}
+
+/* Every how many taps read columns that another pixel's tap reads. */
+static int64_t comb_step(const struct conv *p)
+{
+	int64_t step = 1;
+
+	while (step * p->dw % p->sw)
+		step++;
+	return step;
+}
+
+int channelwise_loads_once(const struct conv *p, int64_t pixels)
+{
+	int64_t step = comb_step(p);
+
+	return step * p->dw == p->sw && ceil_div(p->kw, step) <= pixels;
+}
+
+/* The taps from `first` on, all of whose columns lie inside the image unless the tile is at an
+ * edge.
+ */
+static struct comb comb_from(const struct channelwise *s, const struct channelwise_place *at,
+			     int64_t first, int64_t step)
+{
+	const struct conv *p = &s->p;
+	struct comb c = {.first = first, .step = step, .to = INT64_MAX};
+	int64_t left = p->pw - first * p->dw - at->run.edge * p->sw, right = p->iw + left;
+
+	if (at->run.edge < 0)
+		return c;
+	c.from = left > 0 ? ceil_div(left, p->sw) : 0;
+	c.to = right > 0 ? ceil_div(right, p->sw) : 0;
+	return c;
+}
+
+/* The taps of kernel row kh, whose weights are loaded. */
+static void multiply_once(struct channelwise *s, const struct channelwise_place *at,
+			  struct affine kh)
+{
+	int64_t step = comb_step(&s->p), pixels = at->run.pixels;
+
+	for (int64_t first = 0; first < step && first < s->p.kw; first++) {
+		int64_t last = ceil_div(s->p.kw - first, step) - 1;
+		struct comb c = comb_from(s, at, first, step);
+
+		multiply_wedge(s, at, kh, &c, (struct wedge){0, last, 0, 1, 0, 1});
+		multiply_wedge(s, at, kh, &c, (struct wedge){last, pixels, -last, 1, 1, 1});
+		multiply_wedge(s, at, kh, &c,
+			       (struct wedge){pixels, pixels + last, -last, pixels, 1, 0});
+	}
+}
+
+static int loads_once(const struct channelwise *s, const struct channelwise_place *at)
+{
+	return s->once && channelwise_loads_once(&s->p, at->run.pixels);
 }
 
 /* The taps of kernel row kh. At an edge each is by itself. */
@@ -112,6 +222,16 @@ static void multiply_row(struct channelwise *s, const struct channelwise_place *
 {
 	int edge = at->run.edge >= 0;
 
+	if (loads_once(s, at)) {
+		if (!at->held) {
+			int kw = nest_for(s->n, LOOP_UNROLL, "kw", af(0), af(s->p.kw));
+
+			load_weights(s, at, af_add(af_mul(kh, s->p.kw), af_var(kw)), af_var(kw));
+			nest_close(s->n);
+		}
+		multiply_once(s, at, kh);
+		return;
+	}
 	for (int i = 0; i < (edge ? s->p.kw : 1); i++) {
 		struct affine kw = af(i), tap;
 		int64_t from, to;

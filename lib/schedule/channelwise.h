@@ -16,7 +16,9 @@ struct channelwise {
 	int lanes, nv;	   /* of a vector, vectors of a tile */
 	int64_t nr, tiles; /* channels of a tile, tiles */
 	int weights;	   /* [tile][kh][kw][nr] */
-	int acc, wreg;	   /* registers: pixels x nv; taps held, or 1, x nv */
+	int once;	   /* of a kernel row each vector of input is loaded once */
+	int acc, wreg;	   /* registers: pixels x nv; taps held, or those of a row, or 1, x nv */
+	int xreg;	   /* 1 x nv, where they are loaded once */
 	int bias;	   /* what sums begin with; -1: with zero */
 	struct access src, dst;
 	struct brgemm_out out;
@@ -34,6 +36,9 @@ struct channelwise_place {
 
 /* Declares the packed weights. */
 void channelwise_weights(struct channelwise *s);
+/* Can tiles of so many pixels load each vector of input once? They must be as wide as the taps that
+ * it meets. */
+int channelwise_loads_once(const struct conv *p, int64_t pixels);
 /* Declares the registers: tiles of so many pixels at most, and whether weights are held. */
 void channelwise_registers(struct channelwise *s, int pixels, int holds);
 /* Loads all weights of the place's panel into their registers. */
