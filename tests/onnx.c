@@ -220,9 +220,21 @@ static void test_hostile(void)
 	buf_free(&got);
 }
 
+static void test_catalogue(void)
+{
+	int found = 0;
+
+	for (int i = OP_NONE + 1; i < OPERATORS; i++)
+		found += operator_find(operator_rows[i].name) == (enum node_op)i;
+	ok(found == OPERATORS - 1 && operator_find("Con") == OP_NONE &&
+		   operator_find("") == OP_NONE,
+	   "the rows of operators.def are in order (%d are found)", found);
+}
+
 int main(void)
 {
 	begin();
+	test_catalogue();
 	test_figures();
 	test_refusals();
 	test_stream();

@@ -76,7 +76,7 @@ ok $? 'random weights leave no room for given ones'
 ok $? 'equal channels, as the model chooses'
 
 # The manual names every operator.
-sed -n 's/^\t{"\([A-Za-z0-9]*\)", lower_.*/\1/p' lib/run/lower.c >"$tmp/operators"
+sed -n 's/^\t\[OP_\([A-Za-z0-9]*\)\] = lower_.*/\1/p' lib/run/lower.c >"$tmp/operators"
 [ "$(wc -l <"$tmp/operators")" -gt 80 ]
 ok $? 'a table of operators'
 while read -r operator; do

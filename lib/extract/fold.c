@@ -2,7 +2,6 @@
  * keep to integers, and what overflows or depends on an unknown dimension is INT_UNKNOWN, or NAN as
  * a float. */
 #include <math.h>
-#include <string.h>
 
 #include "lib/extract/element.h"
 #include "lib/extract/infer.h"
@@ -33,139 +32,160 @@ static int64_t int_mod(int64_t a, int64_t b, int is_fmod)
 /* Binary operators on integers; *known is cleared for those not here. */
 static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int *known)
 {
-	const char *op = n->type;
 	int64_t r;
 
 	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
 		return INT_UNKNOWN;
-	if (!strcmp(op, "Add") || !strcmp(op, "Sum"))
+	switch (n->op) {
+	case OP_Add:
+	case OP_Sum:
 		return __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	if (!strcmp(op, "Sub"))
+	case OP_Sub:
 		return __builtin_sub_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	if (!strcmp(op, "Mul"))
+	case OP_Mul:
 		return __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	if (!strcmp(op, "Div"))
+	case OP_Div:
 		return int_div(a, b);
-	if (!strcmp(op, "FloorDiv"))
+	case OP_FloorDiv:
 		return int_floor_div(a, b);
-	if (!strcmp(op, "Mod"))
+	case OP_Mod:
 		return int_mod(a, b, node_int(n, "fmod", 0) != 0);
-	if (!strcmp(op, "Max"))
+	case OP_Max:
 		return a > b ? a : b;
-	if (!strcmp(op, "Min"))
+	case OP_Min:
 		return a < b ? a : b;
-	if (!strcmp(op, "Equal"))
+	case OP_Equal:
 		return a == b;
-	if (!strcmp(op, "Greater"))
+	case OP_Greater:
 		return a > b;
-	if (!strcmp(op, "GreaterOrEqual"))
+	case OP_GreaterOrEqual:
 		return a >= b;
-	if (!strcmp(op, "Less"))
+	case OP_Less:
 		return a < b;
-	if (!strcmp(op, "LessOrEqual"))
+	case OP_LessOrEqual:
 		return a <= b;
-	if (!strcmp(op, "And"))
+	case OP_And:
 		return a && b;
-	if (!strcmp(op, "Or"))
+	case OP_Or:
 		return a || b;
-	if (!strcmp(op, "Xor"))
+	case OP_Xor:
 		return !a != !b;
-	*known = 0;
-	return 0;
+	default:
+		*known = 0;
+		return 0;
+	}
 }
 
-static double real_binary(const char *op, double a, double b, int *known)
+static double real_binary(enum node_op op, double a, double b, int *known)
 {
-	if (!strcmp(op, "Add") || !strcmp(op, "Sum"))
+	const int is_known = !isnan(a) && !isnan(b);
+
+	switch (op) {
+	case OP_Add:
+	case OP_Sum:
 		return a + b;
-	if (!strcmp(op, "Sub"))
+	case OP_Sub:
 		return a - b;
-	if (!strcmp(op, "Mul"))
+	case OP_Mul:
 		return a * b;
-	if (!strcmp(op, "Div"))
+	case OP_Div:
 		return a / b;
-	if (!strcmp(op, "FloorDiv"))
+	case OP_FloorDiv:
 		return floor(a / b);
-	if (!strcmp(op, "Pow"))
+	case OP_Pow:
 		return pow(a, b);
-	if (isnan(a) || isnan(b))
-		return NAN;
-	if (!strcmp(op, "Max"))
-		return fmax(a, b);
-	if (!strcmp(op, "Min"))
-		return fmin(a, b);
-	if (!strcmp(op, "Mod"))
+	case OP_Max:
+		return is_known ? fmax(a, b) : NAN;
+	case OP_Min:
+		return is_known ? fmin(a, b) : NAN;
+	case OP_Mod:
 		return fmod(a, b);
-	*known = 0;
-	return 0;
+	default:
+		*known &= !is_known;
+		return NAN;
+	}
 }
 
 /* Comparisons of floats. */
-static int64_t compare(const char *op, double a, double b, int *known)
+static int64_t compare(enum node_op op, double a, double b, int *known)
 {
 	if (isnan(a) || isnan(b))
 		return INT_UNKNOWN;
-	if (!strcmp(op, "Equal"))
+	switch (op) {
+	case OP_Equal:
 		return a == b;
-	if (!strcmp(op, "Greater"))
+	case OP_Greater:
 		return a > b;
-	if (!strcmp(op, "GreaterOrEqual"))
+	case OP_GreaterOrEqual:
 		return a >= b;
-	if (!strcmp(op, "Less"))
+	case OP_Less:
 		return a < b;
-	if (!strcmp(op, "LessOrEqual"))
+	case OP_LessOrEqual:
 		return a <= b;
-	*known = 0;
-	return 0;
+	default:
+		*known = 0;
+		return 0;
+	}
 }
 
-static int64_t int_unary(const char *op, int64_t a, int *known)
+static int64_t int_unary(enum node_op op, int64_t a, int *known)
 {
-	if (a == INT_UNKNOWN || !strcmp(op, "Identity") || !strcmp(op, "Dropout") ||
-	    !strcmp(op, "Floor") || !strcmp(op, "Ceil"))
+	if (a == INT_UNKNOWN)
 		return a;
-	if (!strcmp(op, "Neg"))
+	switch (op) {
+	case OP_Identity:
+	case OP_Dropout:
+	case OP_Floor:
+	case OP_Ceil:
+		return a;
+	case OP_Neg:
 		return -a;
-	if (!strcmp(op, "Abs"))
+	case OP_Abs:
 		return a < 0 ? -a : a;
-	if (!strcmp(op, "Not"))
+	case OP_Not:
 		return !a;
-	if (!strcmp(op, "Sign"))
+	case OP_Sign:
 		return (a > 0) - (a < 0);
-	if (!strcmp(op, "Relu"))
+	case OP_Relu:
 		return a < 0 ? 0 : a;
-	*known = 0;
-	return 0;
+	default:
+		*known = 0;
+		return 0;
+	}
 }
 
-static double real_unary(const char *op, double a, int *known)
+static double real_unary(enum node_op op, double a, int *known)
 {
-	if (!strcmp(op, "Identity") || !strcmp(op, "Dropout"))
+	switch (op) {
+	case OP_Identity:
+	case OP_Dropout:
 		return a;
-	if (!strcmp(op, "Neg"))
+	case OP_Neg:
 		return -a;
-	if (!strcmp(op, "Abs"))
+	case OP_Abs:
 		return fabs(a);
-	if (!strcmp(op, "Floor"))
+	case OP_Floor:
 		return floor(a);
-	if (!strcmp(op, "Ceil"))
+	case OP_Ceil:
 		return ceil(a);
-	if (!strcmp(op, "Round"))
+	case OP_Round:
 		return nearbyint(a);
-	if (!strcmp(op, "Sqrt"))
+	case OP_Sqrt:
 		return sqrt(a);
-	if (!strcmp(op, "Relu"))
+	case OP_Relu:
 		return a < 0 ? 0 : a;
-	if (!strcmp(op, "Exp"))
+	case OP_Exp:
 		return exp(a);
-	if (!strcmp(op, "Log"))
+	case OP_Log:
 		return log(a);
-	if (!strcmp(op, "Reciprocal"))
+	case OP_Reciprocal:
 		return 1 / a;
-	if (!strcmp(op, "Sign"))
+	case OP_Sign:
 		return isnan(a) ? a : (a > 0) - (a < 0);
-	*known = 0;
-	return 0;
+	default:
+		*known = 0;
+		return 0;
+	}
 }
 
 static union scalar cast(union scalar v, int from, int to, int *known)
@@ -193,18 +213,18 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 {
 	union scalar r = {.i = 0};
 
-	if (!strcmp(n->type, "Cast") || !strcmp(n->type, "CastLike"))
+	if (node_is(n, OP_Cast) || node_is(n, OP_CastLike))
 		return cast(a, type, to, known);
 	if (n->nin > 1 && elem_is_int(type))
 		r.i = int_binary(n, a.i, b.i, known);
 	else if (n->nin > 1 && to == VALUE_BOOL)
-		r.i = compare(n->type, a.f, b.f, known);
+		r.i = compare(n->op, a.f, b.f, known);
 	else if (n->nin > 1)
-		r.f = real_binary(n->type, a.f, b.f, known);
+		r.f = real_binary(n->op, a.f, b.f, known);
 	else if (elem_is_int(type))
-		r.i = int_unary(n->type, a.i, known);
+		r.i = int_unary(n->op, a.i, known);
 	else
-		r.f = real_unary(n->type, a.f, known);
+		r.f = real_unary(n->op, a.f, known);
 	return r;
 }
 
@@ -234,7 +254,7 @@ static union scalar one(const struct graph_node *n, const struct value **in, con
 {
 	union scalar a = in[0]->kept[at[0]], b = {.i = 0};
 
-	if (!strcmp(n->type, "Where")) {
+	if (node_is(n, OP_Where)) {
 		const union scalar yes = in[1]->kept[at[1]], no = in[2]->kept[at[2]];
 
 		if (a.i != INT_UNKNOWN || yes.i == no.i)
@@ -255,7 +275,7 @@ static int gather_inputs(const struct infer *x, const struct graph_node *n, int 
 			 const struct shape *out, const struct value **in,
 			 int64_t stride[][GRAPH_MAX_RANK])
 {
-	int is_where = !strcmp(n->type, "Where");
+	int is_where = node_is(n, OP_Where);
 
 	for (int i = 0; i < nin; i++) {
 		in[i] = node_in(x->g, n, i);
@@ -275,12 +295,12 @@ void fold_elementwise(struct infer *x, const struct graph_node *n)
 	struct value *v = node_out(x->g, n, 0);
 	const struct value *in[ARITY_MAX] = {NULL};
 	int64_t stride[ARITY_MAX][GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0};
-	int one_in = !strcmp(n->type, "Dropout") || !strcmp(n->type, "CastLike");
+	int one_in = node_is(n, OP_Dropout) || node_is(n, OP_CastLike);
 	int nin = one_in ? 1 : n->nin, known = 1;
 	union scalar *to;
 
 	if (!v || !shape_known(&v->shape) || nin < 1 || nin > ARITY_MAX ||
-	    (nin == ARITY_MAX) != !strcmp(n->type, "Where"))
+	    (nin == ARITY_MAX) != node_is(n, OP_Where))
 		return;
 	if (gather_inputs(x, n, nin, &v->shape, in, stride) || !(to = infer_keep(x, n, 0)))
 		return;

@@ -17,12 +17,12 @@ static int64_t int_join(const struct graph_node *n, int64_t a, int64_t b)
 
 	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
 		return INT_UNKNOWN;
-	if (node_is(n, "ReduceMax"))
+	if (node_is(n, OP_ReduceMax))
 		return a > b ? a : b;
-	if (node_is(n, "ReduceMin"))
+	if (node_is(n, OP_ReduceMin))
 		return a < b ? a : b;
-	if (node_is(n, "ReduceProd") ? __builtin_mul_overflow(a, b, &r)
-				     : __builtin_add_overflow(a, b, &r))
+	if (node_is(n, OP_ReduceProd) ? __builtin_mul_overflow(a, b, &r)
+				      : __builtin_add_overflow(a, b, &r))
 		return INT_UNKNOWN;
 	return r;
 }
@@ -31,11 +31,11 @@ static double real_join(const struct graph_node *n, double a, double b)
 {
 	if (isnan(a) || isnan(b))
 		return NAN;
-	if (node_is(n, "ReduceMax"))
+	if (node_is(n, OP_ReduceMax))
 		return fmax(a, b);
-	if (node_is(n, "ReduceMin"))
+	if (node_is(n, OP_ReduceMin))
 		return fmin(a, b);
-	return node_is(n, "ReduceProd") ? a * b : a + b;
+	return node_is(n, OP_ReduceProd) ? a * b : a + b;
 }
 
 /* How exporters compute sizes: products, sums, means and extremes of lists. reduced: dimensions. */
@@ -43,12 +43,12 @@ void fold_reduce(struct infer *x, const struct graph_node *n, const char *reduce
 {
 	const struct value *in = node_in(x->g, n, 0), *v = node_out(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0}, size = 1, all, made;
-	int mean = node_is(n, "ReduceMean"), real;
+	int mean = node_is(n, OP_ReduceMean), real;
 	union scalar *to;
 
 	if (!folds(in) || !v || !shape_known(&v->shape) || !(all = shape_count(&in->shape)) ||
-	    (!mean && !node_is(n, "ReduceProd") && !node_is(n, "ReduceSum") &&
-	     !node_is(n, "ReduceMax") && !node_is(n, "ReduceMin")) ||
+	    (!mean && !node_is(n, OP_ReduceProd) && !node_is(n, OP_ReduceSum) &&
+	     !node_is(n, OP_ReduceMax) && !node_is(n, OP_ReduceMin)) ||
 	    !(to = infer_keep(x, n, 0)))
 		return;
 	real = elem_is_real(in->elem);
@@ -166,7 +166,7 @@ void fold_tuples(struct infer *x, const struct graph_node *n)
 	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
 	const struct value *updates = node_in(x->g, n, 2), *v = node_out(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], depth, tuples, slice;
-	int scatter = node_is(n, "ScatterND");
+	int scatter = node_is(n, OP_ScatterND);
 	union scalar *to;
 
 	if (!folds(in) || !folds(index) || !elem_is_int(index->elem) || index->shape.rank < 1 ||
@@ -204,7 +204,7 @@ void fold_elements(struct infer *x, const struct graph_node *n)
 {
 	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
 	const struct value *updates = node_in(x->g, n, 2);
-	int scatter = !node_is(n, "GatherElements");
+	int scatter = !node_is(n, OP_GatherElements);
 	union scalar *to;
 
 	if (!folds(in) || !folds(index) || !elem_is_int(index->elem) || in->shape.rank != 1 ||

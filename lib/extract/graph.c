@@ -214,9 +214,14 @@ static int sort(struct graph *g, struct err *e)
 
 int graph_link(struct graph *g, struct err *e)
 {
-	for (int i = 0; i < g->nnode; i++)
+	for (int i = 0; i < g->nnode; i++) {
+		struct graph_node *n = &g->node[i];
+
+		n->op = !n->domain[0] || !strcmp(n->domain, "ai.onnx") ? operator_find(n->type)
+								       : OP_NONE;
 		if (link_outputs(g, i, e))
 			return -1;
+	}
 	for (int i = 0; i < g->nnode; i++)
 		if (link_inputs(g, i, e))
 			return -1;
@@ -281,11 +286,6 @@ int node_is_walked(const struct graph_node *n)
 	return 0;
 }
 
-int node_is(const struct graph_node *n, const char *type)
-{
-	return !strcmp(n->type, type) && (!n->domain[0] || !strcmp(n->domain, "ai.onnx"));
-}
-
 int node_channel(const struct graph_node *n, int rank)
 {
 	return n->channels_last ? rank - 1 : 1;
@@ -298,7 +298,7 @@ int node_space(const struct graph_node *n)
 
 struct shape node_filter(const struct graph_node *n, const struct shape *s)
 {
-	const char *to = node_is(n, "ConvTranspose") ? "io" : "oi";
+	const char *to = node_is(n, OP_ConvTranspose) ? "io" : "oi";
 	struct shape out = *s;
 	int at = 2;
 

@@ -16,6 +16,7 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
+#include "lib/extract/operators.h"
 
 enum {
 	GRAPH_MAX_RANK = 12,
@@ -132,6 +133,7 @@ struct graph_node {
 	 * made, not the second; and the order of a filter's dimensions, such as "ohwi" (NULL:
 	 * "oihw", of ConvTranspose "iohw"). */
 	int channels_last;
+	enum node_op op; /* its type, where it is one of ONNX's domain; graph_link() sets it */
 	const char *filter;
 	int weighs;  /* reads weights once for each row of its data, by no rule of ONNX */
 	int is_told; /* the file tells the shapes of what it makes: no rule is asked */
@@ -180,8 +182,8 @@ void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
 /* The graph has no nodes any more; the old ones are given, and are freed with the graph. */
 const struct graph_node *graph_start_over(struct graph *g, int *n);
-/* Fills producer, uses, consumer and order. What is captured comes from elsewhere. Errors: a value
- * made twice or by nobody, a cycle. */
+/* Fills producer, uses, consumer and order, and the operators of nodes. What is captured comes from
+ * elsewhere. Errors: a value made twice or by nobody, a cycle. */
 int graph_link(struct graph *g, struct err *e);
 
 /* "'conv1'", or the name of the first output if the node has none; for messages. */
@@ -190,7 +192,10 @@ const struct attr *node_attr(const struct graph_node *n, const char *name); /* N
 int64_t node_int(const struct graph_node *n, const char *name, int64_t otherwise);
 float node_float(const struct graph_node *n, const char *name, float otherwise);
 const char *node_str(const struct graph_node *n, const char *name, const char *otherwise);
-int node_is(const struct graph_node *n, const char *type);
+static inline int node_is(const struct graph_node *n, enum node_op op)
+{
+	return n->op == op;
+}
 /* Where a tensor of that rank has its channels, and its first dimension of space. */
 int node_channel(const struct graph_node *n, int rank);
 int node_space(const struct graph_node *n);

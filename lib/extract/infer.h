@@ -1,7 +1,7 @@
 /* Shape inference: the shape of every value of a graph, and the elements of the small integer
  * tensors that shapes are computed from (Shape -> Gather -> Concat -> Reshape and the like).
  *
- * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
+ * Operators are rows of operators.def; their functions are in infer_window.c (what slides a
  * window), infer_image.c (what pads, resizes and rearranges images), infer_matrix.c (products,
  * reductions, recurrent networks), infer_einsum.c, infer_move.c and infer_pick.c
  * (what only moves elements, or picks some), infer_rearrange.c (the same, in ways that ONNX does

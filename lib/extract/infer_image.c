@@ -190,7 +190,7 @@ int infer_space_to_depth(struct infer *x, const struct graph_node *n, struct err
 int infer_space_to_batch(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	int back = node_is(n, "BatchToSpace"), nblock, npads, known;
+	int back = node_is(n, OP_BatchToSpace), nblock, npads, known;
 	const int64_t *block, *pads;
 	struct shape s;
 

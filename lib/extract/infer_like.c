@@ -89,7 +89,7 @@ int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	if (infer_random_like(x, n, e))
 		return -1;
-	if (node_is(n, "ScatterND"))
+	if (node_is(n, OP_ScatterND))
 		fold_tuples(x, n);
 	else
 		fold_elements(x, n);
@@ -109,12 +109,12 @@ static int is_by_row(const struct infer *x, const struct graph_node *n)
 {
 	const struct value *in = node_in(x->g, n, 0), *out = node_out(x->g, n, 0);
 
-	if (node_is(n, "Flatten"))
+	if (node_is(n, OP_Flatten))
 		return in != NULL;
 	if (!in || !out || in->shape.rank != out->shape.rank)
 		return 0;
-	return node_is(n, "MatMul") || node_is(n, "Add") ||
-	       (node_is(n, "Split") && node_int(n, "axis", 0) > 0);
+	return node_is(n, OP_MatMul) || node_is(n, OP_Add) ||
+	       (node_is(n, OP_Split) && node_int(n, "axis", 0) > 0);
 }
 
 /* A value has so many rows, and what it was made of, too. */

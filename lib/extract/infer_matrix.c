@@ -114,7 +114,7 @@ void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b
 int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *va = node_in(x->g, n, 0);
-	const struct value *vb = node_in(x->g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
+	const struct value *vb = node_in(x->g, n, node_is(n, OP_QLinearMatMul) ? 3 : 1);
 	struct shape a, b, s;
 	int row = 0, column = 0;
 

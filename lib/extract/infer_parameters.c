@@ -40,7 +40,7 @@ static void set(struct value *v, const struct value *data, int rank, const int64
 static void filters(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const struct attr *kernel = node_attr(n, "kernel_shape");
-	const int is_transposed = node_is(n, "ConvTranspose"), rank = data->shape.rank;
+	const int is_transposed = node_is(n, OP_ConvTranspose), rank = data->shape.rank;
 	int64_t count = node_int(n, "filters", 0), groups = node_int(n, "group", 1),
 		dim[GRAPH_MAX_RANK];
 	int64_t channels = rank > 2 ? data->shape.dim[node_channel(n, rank)] : -1;
@@ -85,7 +85,7 @@ static void bias(struct infer *x, const struct graph_node *n, const struct value
 static void recurrent(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const int64_t hidden = node_int(n, "hidden_size", 0);
-	const int64_t gates = node_is(n, "LSTM") ? 4 : node_is(n, "GRU") ? 3 : 1;
+	const int64_t gates = node_is(n, OP_LSTM) ? 4 : node_is(n, OP_GRU) ? 3 : 1;
 	const int64_t dirs = strcmp(node_str(n, "direction", "forward"), "bidirectional") ? 1 : 2;
 
 	if (!is_size(hidden) || data->shape.rank != 3 || !is_size(data->shape.dim[2]))
@@ -100,12 +100,12 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 
 	if (!data || data->shape.rank < 0)
 		return;
-	if (node_is(n, "Conv") || node_is(n, "ConvTranspose") || node_is(n, "DeformConv"))
+	if (node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose) || node_is(n, OP_DeformConv))
 		filters(x, n, data);
-	else if (node_is(n, "MatMul"))
+	else if (node_is(n, OP_MatMul))
 		units(x, n, data);
-	else if (node_is(n, "Add"))
+	else if (node_is(n, OP_Add))
 		bias(x, n, data);
-	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
+	else if (node_is(n, OP_LSTM) || node_is(n, OP_GRU) || node_is(n, OP_RNN))
 		recurrent(x, n, data);
 }

@@ -36,7 +36,7 @@ int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
 		s.dim[1] = in->shape.dim[1];
 	if (rois->shape.rank == 2)
 		s.dim[0] = rois->shape.dim[0];
-	if (node_is(n, "RoiAlign")) {
+	if (node_is(n, OP_RoiAlign)) {
 		s.dim[2] = node_int(n, "output_height", 1);
 		s.dim[3] = node_int(n, "output_width", 1);
 	} else if (pooled && pooled->nints == 2) {

@@ -64,7 +64,8 @@ static void pad_same(struct window *w, int i, int upper)
 /* Does a pool count a last window that only begins inside? */
 static int may_hang_over(const struct graph_node *n)
 {
-	return strstr(n->type, "Pool") && node_int(n, "ceil_mode", 0);
+	return (operator_rows[n->op].task == POOL || node_is(n, OP_LpPool)) &&
+	       node_int(n, "ceil_mode", 0);
 }
 
 int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
@@ -120,7 +121,7 @@ static int kernel_sizes(const struct graph_node *n, const struct shape *weights,
 int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	const int nth = node_is(n, "QLinearConv") ? 3 : 1;
+	const int nth = node_is(n, OP_QLinearConv) ? 3 : 1;
 	const struct value *weights = node_in(x->g, n, nth);
 	int64_t k[GRAPH_MAX_RANK], group = node_groups(x->g, n, nth);
 	struct shape s, f;

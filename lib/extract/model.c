@@ -195,7 +195,7 @@ static void tally_unwalked(struct job *j, const struct graph_node *n, struct tal
 		for (int k = 0; sub && k < sub->nnode; k++) {
 			const struct graph_node *in = &sub->node[k];
 
-			if (!node_is(in, "Constant"))
+			if (!node_is(in, OP_Constant))
 				tally_add(left,
 					  arena_printf(j->a, "%s (inside %s)", in->type, n->type));
 			tally_unwalked(j, in, left);

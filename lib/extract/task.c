@@ -36,7 +36,7 @@ static int zero_pad(const struct graph *g, const struct graph_node *pad, int spa
 	const int64_t *pads;
 	int npads;
 
-	if (!node_is(pad, "Pad") || strcmp(node_str(pad, "mode", "constant"), "constant") != 0 ||
+	if (!node_is(pad, OP_Pad) || strcmp(node_str(pad, "mode", "constant"), "constant") != 0 ||
 	    !in || node_in(g, pad, 3) || node_float(pad, "value", 0) != 0)
 		return 0;
 	if (fill && (!fill->kept || !elem_is_real(fill->elem) || !shape_known(&fill->shape) ||
@@ -118,7 +118,7 @@ static void conv_dims(struct task *t, const struct graph *g, const struct graph_
 	int64_t *d = t->w.dim;
 
 	d[CONV_MB] = in->dim[0];
-	d[CONV_G] = node_groups(g, n, node_is(n, "QLinearConv") ? 3 : 1);
+	d[CONV_G] = node_groups(g, n, node_is(n, OP_QLinearConv) ? 3 : 1);
 	d[CONV_IC] = in->dim[node_channel(n, in->rank)];
 	d[is_3d ? CONV3D_OC : CONV_OC] = weights->dim[0];
 	if (is_3d)
@@ -130,9 +130,9 @@ static void conv_dims(struct task *t, const struct graph *g, const struct graph_
 /* The input that is the bias. */
 static const struct value *conv_bias(const struct graph *g, const struct graph_node *n)
 {
-	return node_is(n, "Conv")	   ? node_in(g, n, 2)
-	       : node_is(n, "QLinearConv") ? node_in(g, n, 8)
-					   : NULL;
+	return node_is(n, OP_Conv)	    ? node_in(g, n, 2)
+	       : node_is(n, OP_QLinearConv) ? node_in(g, n, 8)
+					    : NULL;
 }
 
 enum layout task_layout(enum layout layout, int is_3d)
@@ -146,7 +146,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 		      struct arena *a, struct task *t)
 {
 	const struct value *data = node_in(g, n, 0);
-	const struct value *weights = node_in(g, n, node_is(n, "QLinearConv") ? 3 : 1);
+	const struct value *weights = node_in(g, n, node_is(n, OP_QLinearConv) ? 3 : 1);
 	const struct value *out = node_out(g, n, 0), *const all[] = {data, weights, out};
 	struct window w;
 	struct shape in, f = node_filter(n, &weights->shape);
@@ -229,7 +229,7 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 			struct task *t)
 {
 	const struct value *p = node_in(g, n, 0);
-	const struct value *q = node_in(g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
+	const struct value *q = node_in(g, n, node_is(n, OP_QLinearMatMul) ? 3 : 1);
 	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
 	int64_t k, m, cols, rows, size;
 	struct shape a_side, b_side;
@@ -366,23 +366,35 @@ static void make_weighing(const struct graph *g, const struct graph_node *n, str
 /* Where the file tells the shapes, no rule has asked for the operands. */
 static int lacks_operand(const struct graph *g, const struct graph_node *n)
 {
-	static const struct {
-		const char *type;
-		int operand[3];
-	} products[] = {
-		{"Conv", {0, 1, 1}},	      {"ConvInteger", {0, 1, 1}},
-		{"DeformConv", {0, 1, 1}},    {"QLinearConv", {0, 3, 3}},
-		{"ConvTranspose", {0, 1, 1}}, {"Gemm", {0, 1, 1}},
-		{"MatMul", {0, 1, 1}},	      {"MatMulInteger", {0, 1, 1}},
-		{"QLinearMatMul", {0, 3, 3}}, {"LSTM", {0, 1, 2}},
-		{"GRU", {0, 1, 2}},	      {"RNN", {0, 1, 2}},
-	};
+	const int is_quantized = node_is(n, OP_QLinearConv) || node_is(n, OP_QLinearMatMul);
 
-	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
-		for (int k = 0; k < 3; k++)
-			if (node_is(n, products[i].type) && !node_in(g, n, products[i].operand[k]))
-				return 1;
-	return 0;
+	return operator_rows[n->op].task != EINSUM && /* which may have one */
+	       (!node_in(g, n, 0) || !node_in(g, n, is_quantized ? 3 : 1) ||
+		(operator_rows[n->op].task == RECURRENT && !node_in(g, n, 2)));
+}
+
+static void make(const struct graph *g, const struct graph_node *n, enum layout layout,
+		 struct arena *a, struct task *t)
+{
+	switch (operator_rows[n->op].task) {
+	case CONV:
+		make_conv(g, n, layout, a, t);
+		break;
+	case CONV_TRANSPOSED:
+		make_product(g, n, a, node_in(g, n, 0), t);
+		break;
+	case CONV_DEFORMED:
+		make_product(g, n, a, node_out(g, n, 0), t);
+		break;
+	case GEMM:
+		make_gemm(g, n, a, t);
+		break;
+	case MATMUL:
+		make_matmul(g, n, a, t);
+		break;
+	default:
+		make_einsum(g, n, a, t);
+	}
 }
 
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
@@ -401,26 +413,14 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 		make_weighing(g, n, t);
 		return 1;
 	}
-	if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
+	if (!operator_multiplies(n->op))
 		return 0;
 	if (lacks_operand(g, n))
 		t->why = "without an operand";
-	else if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "QLinearConv"))
-		make_conv(g, n, layout, a, t);
-	else if (node_is(n, "ConvTranspose"))
-		make_product(g, n, a, node_in(g, n, 0), t);
-	else if (node_is(n, "DeformConv"))
-		make_product(g, n, a, node_out(g, n, 0), t);
-	else if (node_is(n, "Gemm"))
-		make_gemm(g, n, a, t);
-	else if (node_is(n, "MatMul") || node_is(n, "MatMulInteger") || node_is(n, "QLinearMatMul"))
-		make_matmul(g, n, a, t);
-	else if (node_is(n, "Einsum"))
-		make_einsum(g, n, a, t);
-	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
+	else if (operator_rows[n->op].task == RECURRENT)
 		return task_rnn(g, n, a, t);
 	else
-		return 0;
+		make(g, n, layout, a, t);
 	if (!t->why && t->macs < 0)
 		t->why = "of absurd size";
 	if (!t->why && t->macs == 0)

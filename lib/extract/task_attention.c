@@ -22,7 +22,7 @@ static int add_between(struct match *m, int node)
 /* Does the node pass on what it reads, with the same shape? */
 static int passes_on(const struct graph_node *n)
 {
-	return node_is(n, "Identity") || node_is(n, "Dropout") || node_is(n, "Cast");
+	return node_is(n, OP_Identity) || node_is(n, OP_Dropout) || node_is(n, OP_Cast);
 }
 
 /* From softmax to the product with the values, of which it is the left side. */
@@ -37,7 +37,7 @@ static int find_values(struct match *m, int value)
 		n = &m->g->node[v->consumer];
 		if (n->nin < 1 || n->in[0] != value || n->nout < 1 || n->out[0] < 0)
 			return 0;
-		if (node_is(n, "MatMul")) {
+		if (node_is(n, OP_MatMul)) {
 			m->values = v->consumer;
 			return 1;
 		}
@@ -58,11 +58,11 @@ static int is_one(const struct value *v)
  * What is the same for all scores scales them, another tensor masks them. */
 static int scores_of(struct match *m, const struct graph_node *n)
 {
-	const int is_where = node_is(n, "Where"), first = is_where;
+	const int is_where = node_is(n, OP_Where), first = is_where;
 	const struct value *a, *b;
 
 	if (n->nin && (passes_on(n) ||
-		       node_is(n, "Reshape"))) /* masks of windows have one for several heads */
+		       node_is(n, OP_Reshape))) /* masks of windows have one for several heads */
 		return n->in[0];
 	if (n->nin != 2 + first)
 		return -1;
@@ -72,11 +72,11 @@ static int scores_of(struct match *m, const struct graph_node *n)
 		m->masked = 1;
 		return is_one(b) ? n->in[1] : is_one(a) ? n->in[2] : -1;
 	}
-	if (node_is(n, "Mul") && (is_one(a) || is_one(b)))
+	if (node_is(n, OP_Mul) && (is_one(a) || is_one(b)))
 		return n->in[is_one(a)];
-	if (node_is(n, "Div") && is_one(b))
+	if (node_is(n, OP_Div) && is_one(b))
 		return n->in[0];
-	if (!node_is(n, "Add") || !a || !b)
+	if (!node_is(n, OP_Add) || !a || !b)
 		return -1;
 	m->masked = 1;
 	/* Masks are read, or have fewer elements; scores are made for this alone. */
@@ -96,7 +96,7 @@ static int find_scores(struct match *m, int value)
 		if (!v || v->producer < 0 || v->is_output || v->uses != 1)
 			return 0;
 		n = &m->g->node[v->producer];
-		if (node_is(n, "MatMul")) {
+		if (node_is(n, OP_MatMul)) {
 			m->scores = v->producer;
 			return add_between(m, v->producer);
 		}
@@ -154,7 +154,7 @@ int task_attention(const struct graph *g, struct task *t, int n, unsigned char *
 		const struct graph_node *x = &g->node[i];
 		struct match m = {.g = g};
 
-		if (!node_is(x, "Softmax") || absorbed[i] || x->nin < 1 || x->nout < 1 ||
+		if (!node_is(x, OP_Softmax) || absorbed[i] || x->nin < 1 || x->nout < 1 ||
 		    x->out[0] < 0)
 			continue;
 		add_between(&m, i);

@@ -118,7 +118,7 @@ static int take_reshape(const struct graph *g, const struct graph_node *n, struc
 	if (!still_linear(t) || t->channel_dim < 0 ||
 	    (t->w.op != &op_matmul && t->w.op != &op_conv2d) || n->in[0] != cur ||
 	    t->channel_dim != mine->rank - 1 || !out || !shape_known(&out->shape) ||
-	    out->is_output || out->uses != 1 || !node_is(&g->node[out->consumer], "Add"))
+	    out->is_output || out->uses != 1 || !node_is(&g->node[out->consumer], OP_Add))
 		return 0;
 	dims = trailing(&out->shape, mine->dim[t->channel_dim]);
 	bias = other_operand(g, &g->node[out->consumer], n->out[0]);
@@ -192,28 +192,31 @@ static int take_gelu(const struct graph_node *n, struct task *t)
 static int take_activation(const struct graph *g, const struct graph_node *n, struct task *t,
 			   int cur)
 {
-	static const struct {
-		const char *type;
-		enum post kind;
-	} same[] = {{"Relu", POST_RELU},
-		    {"HardSwish", POST_HARDSWISH},
-		    {"Sigmoid", POST_SIGMOID},
-		    {"Tanh", POST_TANH}};
 	const int is_real = elem_is_real(g->value[cur]->elem);
 
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		if (node_is(n, same[i].type))
-			return (is_real || same[i].kind == POST_RELU) && task_push(t, same[i].kind);
-	if (node_is(n, "Clip"))
+	switch (n->op) {
+	case OP_Relu:
+		return task_push(t, POST_RELU);
+	case OP_Clip:
 		return n->in[0] == cur && take_clip(g, n, t);
-	if (node_is(n, "LeakyRelu"))
+	case OP_HardSwish:
+		return is_real && task_push(t, POST_HARDSWISH);
+	case OP_Sigmoid:
+		return is_real && task_push(t, POST_SIGMOID);
+	case OP_Tanh:
+		return is_real && task_push(t, POST_TANH);
+	case OP_LeakyRelu:
 		return is_real && take_leaky_relu(n, t);
-	return node_is(n, "Gelu") && is_real && take_gelu(n, t);
+	case OP_Gelu:
+		return is_real && take_gelu(n, t);
+	default:
+		return 0;
+	}
 }
 
 static int take_rest(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
-	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur) ||
+	return node_is(n, OP_Identity) || (node_is(n, OP_Dropout) && n->in[0] == cur) ||
 	       (n->in[0] == cur && task_take_type(g, n, t)) || take_activation(g, n, t, cur);
 }
 
@@ -237,16 +240,16 @@ static int take(const struct graph *g, int node, struct task *t, int cur)
 
 	if (t->ntaken == TASK_TAKES)
 		return 0;
-	if (node_is(n, "Add") || node_is(n, "Sum"))
+	if (node_is(n, OP_Add) || node_is(n, OP_Sum))
 		return take_add(g, n, t, cur) &&
 		       note(t, g, node, cur, has(t, POST_ADD) != adds ? TAKEN_ADD : TAKEN_BIAS);
-	if (node_is(n, "Mul"))
+	if (node_is(n, OP_Mul))
 		return take_mul(g, n, t, cur) &&
 		       note(t, g, node, cur,
 			    has(t, POST_MUL) != multiplies ? TAKEN_MUL : TAKEN_SCALE);
-	if (node_is(n, "BatchNormalization"))
+	if (node_is(n, OP_BatchNormalization))
 		return take_batch_norm(g, n, t, cur) && note(t, g, node, cur, TAKEN_NORM);
-	if (node_is(n, "Reshape") || node_is(n, "Squeeze"))
+	if (node_is(n, OP_Reshape) || node_is(n, OP_Squeeze))
 		return take_reshape(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 	return take_rest(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 }

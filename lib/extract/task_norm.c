@@ -3,8 +3,6 @@
  * rms_norm. Operator sets before 17 have no other way. */
 #include "lib/extract/task.h"
 
-#include <string.h>
-
 #include "lib/extract/infer.h"
 
 enum { NODES = 12 };
@@ -17,8 +15,8 @@ struct match {
 	int is_rms;
 };
 
-/* The node that makes the value, if it is of that type; it becomes part of the match. */
-static const struct graph_node *made_by(struct match *m, int value, const char *type)
+/* The node that makes the value, if it is that operator; it becomes part of the match. */
+static const struct graph_node *made_by(struct match *m, int value, enum node_op op)
 {
 	const struct value *v = value < 0 ? NULL : m->g->value[value];
 	const struct graph_node *n;
@@ -26,7 +24,7 @@ static const struct graph_node *made_by(struct match *m, int value, const char *
 	if (!v || v->producer < 0 || m->n == NODES)
 		return NULL;
 	n = &m->g->node[v->producer];
-	if (!node_is(n, type))
+	if (!node_is(n, op))
 		return NULL;
 	for (int i = 0; i < m->n; i++)
 		if (m->node[i] == v->producer)
@@ -52,7 +50,7 @@ static int number_is(const struct value *v, double number)
 /* A mean over the last dimension, which stays. The value that it is of, or -1. */
 static int mean_of(struct match *m, int value)
 {
-	const struct graph_node *n = made_by(m, value, "ReduceMean");
+	const struct graph_node *n = made_by(m, value, OP_ReduceMean);
 	const struct value *in = n ? node_in(m->g, n, 0) : NULL;
 	const int64_t *axes;
 	int count;
@@ -67,11 +65,11 @@ static int mean_of(struct match *m, int value)
 /* The value whose square this is, or -1. */
 static int square_of(struct match *m, int value)
 {
-	const struct graph_node *n = made_by(m, value, "Pow");
+	const struct graph_node *n = made_by(m, value, OP_Pow);
 
 	if (n)
 		return n->nin == 2 && number_is(node_in(m->g, n, 1), 2) ? n->in[0] : -1;
-	n = made_by(m, value, "Mul");
+	n = made_by(m, value, OP_Mul);
 	return n && n->nin == 2 && n->in[0] == n->in[1] ? n->in[0] : -1;
 }
 
@@ -79,7 +77,7 @@ static int square_of(struct match *m, int value)
 static int above_mean(struct match *m, int value)
 {
 	const int had = m->n;
-	const struct graph_node *n = made_by(m, value, "Sub");
+	const struct graph_node *n = made_by(m, value, OP_Sub);
 
 	if (n && n->nin == 2 && mean_of(m, n->in[1]) == n->in[0])
 		return n->in[0];
@@ -90,7 +88,7 @@ static int above_mean(struct match *m, int value)
 /* From the root back to the rows. */
 static int find_rows(struct match *m, const struct graph_node *root, int *above)
 {
-	const struct graph_node *sum = made_by(m, root->in[0], "Add");
+	const struct graph_node *sum = made_by(m, root->in[0], OP_Add);
 	int mean = -1;
 
 	for (int i = 0; sum && sum->nin == 2 && i < 2; i++)
@@ -114,15 +112,15 @@ static int find_quotient(struct match *m, int root, int above)
 	int divisor = m->g->node[root].out[0];
 
 	if (n && n->nout == 1 &&
-	    (node_is(n, "Reciprocal") ||
-	     (node_is(n, "Div") && number_is(node_in(m->g, n, 0), 1)))) {
+	    (node_is(n, OP_Reciprocal) ||
+	     (node_is(n, OP_Div) && number_is(node_in(m->g, n, 0), 1)))) {
 		divides = 0;
 		m->node[m->n++] = i;
 		divisor = n->out[0];
 		i = next(m, i);
 		n = i < 0 ? NULL : &m->g->node[i];
 	}
-	if (!n || n->nin != 2 || m->n >= NODES - 1 || !node_is(n, divides ? "Div" : "Mul") ||
+	if (!n || n->nin != 2 || m->n >= NODES - 1 || !node_is(n, divides ? OP_Div : OP_Mul) ||
 	    (divides && n->in[1] != divisor))
 		return -1;
 	m->node[m->n++] = i;
@@ -162,7 +160,7 @@ static int find(struct match *m, int root)
 	if (m->factor < 0)
 		return 0;
 	n = &m->g->node[m->factor];
-	if (!node_is(n, "Mul") || n->nin != 2 || !node_out(m->g, n, 0) ||
+	if (!node_is(n, OP_Mul) || n->nin != 2 || !node_out(m->g, n, 0) ||
 	    node_out(m->g, n, 0)->shape.rank < 1)
 		return 0;
 	for (int i = 0; i < 2; i++) {
@@ -210,7 +208,7 @@ struct task **task_norms(const struct graph *g, unsigned char *absorbed, struct 
 		int taken = 0;
 		struct task t;
 
-		if (!node_is(&g->node[i], "Sqrt") || g->node[i].nout != 1 || g->node[i].nin != 1 ||
+		if (!node_is(&g->node[i], OP_Sqrt) || g->node[i].nout != 1 || g->node[i].nin != 1 ||
 		    !find(&m, i))
 			continue;
 		for (int k = 0; k < m.n; k++)

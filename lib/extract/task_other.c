@@ -2,8 +2,6 @@
  * normalizations, pools, and chains of element-wise operators. */
 #include "lib/extract/task.h"
 
-#include <string.h>
-
 #include "lib/extract/fate.h"
 #include "lib/extract/infer.h"
 
@@ -40,7 +38,7 @@ static int make_softmax(const struct graph_node *n, int64_t opset, const struct 
 static int make_norm(const struct graph *g, const struct graph_node *n, const struct value *in,
 		     struct task *t)
 {
-	const int is_rms = !node_is(n, "LayerNormalization");
+	const int is_rms = !node_is(n, OP_LayerNormalization);
 	int axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
 
 	if (axis < 0 || !set_rows(t, is_rms ? &op_rms_norm : &op_layer_norm, &in->shape, axis))
@@ -66,7 +64,7 @@ static int read_window(const struct graph *g, const struct graph_node *n, const 
 	const struct attr *a = node_attr(n, "kernel_shape");
 	const struct shape *out = &node_out(g, n, 0)->shape;
 
-	if (!strncmp(n->type, "Global", 6)) {
+	if (node_is(n, OP_GlobalMaxPool) || node_is(n, OP_GlobalAveragePool)) {
 		whole(n, s, w);
 		return 0;
 	}
@@ -81,7 +79,8 @@ static int make_pool(const struct graph *g, const struct graph_node *n, enum lay
 		     const struct value *in, struct task *t)
 {
 	const struct shape *s = &in->shape;
-	const int is_3d = s->rank == 5, is_max = strstr(n->type, "Max") != NULL;
+	const int is_3d = s->rank == 5,
+		  is_max = node_is(n, OP_MaxPool) || node_is(n, OP_GlobalMaxPool);
 	struct window w;
 
 	t->w.op = is_max  ? is_3d ? &op_maxpool3d : &op_maxpool2d
@@ -119,30 +118,21 @@ static int make_chain(const struct graph *g, int node, struct task *t)
 	return 1;
 }
 
-static int is_any(const struct graph_node *n, const char *const *types)
-{
-	for (; *types; types++)
-		if (node_is(n, *types))
-			return 1;
-	return 0;
-}
-
 static int make(const struct graph *g, const struct task_wanted *wanted, struct task *t)
 {
-	static const char *const norms[] = {"LayerNormalization", "RMSNormalization",
-					    "SimplifiedLayerNormalization", NULL};
-	static const char *const pools[] = {"MaxPool", "AveragePool", "GlobalMaxPool",
-					    "GlobalAveragePool", NULL};
 	const struct graph_node *n = &g->node[t->node];
 	const struct value *in = node_in(g, n, 0);
 
-	if (node_is(n, "Softmax"))
+	switch (operator_rows[n->op].task) {
+	case SOFTMAX:
 		return make_softmax(n, wanted->opset, in, t);
-	if (is_any(n, norms))
+	case NORM:
 		return make_norm(g, n, in, t);
-	if (is_any(n, pools))
+	case POOL:
 		return make_pool(g, n, wanted->layout, in, t);
-	return make_chain(g, t->node, t);
+	default:
+		return make_chain(g, t->node, t);
+	}
 }
 
 int task_other(const struct graph *g, int node, const struct task_wanted *wanted, struct arena *a,

@@ -5,7 +5,6 @@
  * the last makes the activation and nothing reads the others, and returns how many they are; or 0.
  */
 #include <math.h>
-#include <string.h>
 
 #include "lib/extract/task.h"
 
@@ -25,15 +24,15 @@ int task_scalar(const struct value *v, double *out)
 
 /* n's value is cur and a constant, combined by a node of that type; the constant is second where
  * the order matters. */
-static int is_with(const struct graph *g, const struct graph_node *n, const char *type, int cur,
+static int is_with(const struct graph *g, const struct graph_node *n, enum node_op op, int cur,
 		   double constant)
 {
 	const struct value *v;
 	double is;
 
-	if (!node_is(n, type) || n->nin != 2 || n->ndeps != 2 || n->nout != 1 || n->out[0] < 0 ||
+	if (!node_is(n, op) || n->nin != 2 || n->ndeps != 2 || n->nout != 1 || n->out[0] < 0 ||
 	    n->in[0] < 0 || n->in[1] < 0 || (n->in[0] == cur) == (n->in[1] == cur) ||
-	    (n->in[0] != cur && !strcmp(type, "Div")))
+	    (n->in[0] != cur && op == OP_Div))
 		return 0;
 	v = g->value[n->in[n->in[0] == cur]];
 	return task_scalar(v, &is) && fabs(is / constant - 1) < 1e-3;
@@ -41,12 +40,12 @@ static int is_with(const struct graph *g, const struct graph_node *n, const char
 
 static int is_times(const struct graph *g, const struct graph_node *n, int cur, double factor)
 {
-	return is_with(g, n, "Mul", cur, factor) || is_with(g, n, "Div", cur, 1 / factor);
+	return is_with(g, n, OP_Mul, cur, factor) || is_with(g, n, OP_Div, cur, 1 / factor);
 }
 
 static int is_product(const struct graph_node *n, int a, int b)
 {
-	return node_is(n, "Mul") && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
+	return node_is(n, OP_Mul) && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
 	       n->out[0] >= 0 &&
 	       ((n->in[0] == a && n->in[1] == b) || (n->in[0] == b && n->in[1] == a));
 }
@@ -60,9 +59,9 @@ static const struct graph_node *next(const struct graph *g, int i, int *number)
 	return v->is_output || v->uses != 1 ? NULL : &g->node[v->consumer];
 }
 
-static int is_unary(const struct graph_node *n, const char *type, int in)
+static int is_unary(const struct graph_node *n, enum node_op op, int in)
 {
-	return node_is(n, type) && n->nin == 1 && n->ndeps == 1 && n->nout == 1 && n->in[0] == in &&
+	return node_is(n, op) && n->nin == 1 && n->ndeps == 1 && n->nout == 1 && n->in[0] == in &&
 	       n->out[0] >= 0;
 }
 
@@ -99,9 +98,9 @@ static int gate(const struct graph *g, int cur, int reader, int other, int chain
 		in = n->out[0];
 		n = next(g, reader, &chain[k++]);
 	}
-	if (n && is_unary(n, "Sigmoid", in))
+	if (n && is_unary(n, OP_Sigmoid, in))
 		*kind = POST_SILU;
-	else if (n && is_unary(n, "HardSigmoid", in) &&
+	else if (n && is_unary(n, OP_HardSigmoid, in) &&
 		 fabs((double)node_float(n, "alpha", 0.2F) * 6 - 1) < 1e-6 &&
 		 node_float(n, "beta", 0.5F) == 0.5F)
 		*kind = POST_HARDSWISH;
@@ -121,10 +120,10 @@ static int hardswish(const struct graph *g, int cur, int reader, int other, int 
 
 	(void)other;
 	chain[0] = reader;
-	if (!is_with(g, &g->node[reader], "Add", cur, 3))
+	if (!is_with(g, &g->node[reader], OP_Add, cur, 3))
 		return 0;
 	n = next(g, reader, &chain[1]);
-	if (!n || !node_is(n, "Clip") || n->nin != n->ndeps || n->in[0] != made_by(g, reader) ||
+	if (!n || !node_is(n, OP_Clip) || n->nin != n->ndeps || n->in[0] != made_by(g, reader) ||
 	    n->nout != 1 || n->out[0] < 0 || !task_clip(g, n, &low, &high) || low != 0 || high != 6)
 		return 0;
 	*kind = POST_HARDSWISH;
@@ -135,7 +134,7 @@ static int hardswish(const struct graph *g, int cur, int reader, int other, int 
 static int one_plus_erf(const struct graph *g, int cur, int reader, int chain[NODES])
 {
 	const struct graph_node *n = &g->node[reader];
-	int k = 0, in = cur, negative = is_unary(n, "Neg", cur);
+	int k = 0, in = cur, negative = is_unary(n, OP_Neg, cur);
 	double one;
 
 	chain[k++] = reader;
@@ -147,15 +146,15 @@ static int one_plus_erf(const struct graph *g, int cur, int reader, int chain[NO
 		return 0;
 	in = n->out[0];
 	n = next(g, chain[k - 1], &chain[k]);
-	if (!n || !is_unary(n, "Erf", in))
+	if (!n || !is_unary(n, OP_Erf, in))
 		return 0;
 	in = n->out[0];
 	n = next(g, chain[k], &chain[k + 1]);
 	if (!n)
 		return 0;
 	if (!negative)
-		return is_with(g, n, "Add", in, 1) ? k + 2 : 0;
-	return node_is(n, "Sub") && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
+		return is_with(g, n, OP_Add, in, 1) ? k + 2 : 0;
+	return node_is(n, OP_Sub) && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
 			       n->out[0] >= 0 && n->in[0] >= 0 && n->in[1] == in &&
 			       task_scalar(g->value[n->in[0]], &one) && one == 1
 		       ? k + 2

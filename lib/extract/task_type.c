@@ -28,7 +28,7 @@ const struct value *task_stored(const struct graph *g, const struct value *v)
 		const struct graph_node *n = &g->node[v->producer];
 		const struct value *in = node_in(g, n, 0);
 
-		if (!in || node_is(n, "DequantizeLinear"))
+		if (!in || node_is(n, OP_DequantizeLinear))
 			return in ? in : v;
 		v = in; /* it was only moved since */
 	}
@@ -39,11 +39,13 @@ const struct value *task_stored(const struct graph *g, const struct value *v)
 static int elem_made(const struct graph *g, const struct graph_node *n, const struct value *data,
 		     const struct value *out)
 {
-	const struct value *zero = strncmp(n->type, "QLinear", 7) ? NULL : node_in(g, n, 7);
+	const struct value *zero = node_is(n, OP_QLinearConv) || node_is(n, OP_QLinearMatMul)
+					   ? node_in(g, n, 7)
+					   : NULL;
 
 	if (zero)
 		return zero->elem;
-	if (node_is(n, "ConvInteger") || node_is(n, "MatMulInteger"))
+	if (node_is(n, OP_ConvInteger) || node_is(n, OP_MatMulInteger))
 		return VALUE_I32;
 	return out ? out->elem : data->elem; /* a recurrent network may make its last state alone */
 }
@@ -78,10 +80,10 @@ int task_take_type(const struct graph *g, const struct graph_node *n, struct tas
 
 	if (!task_is_int(t) || !out || !type_of(out->elem, &types.dst))
 		return 0;
-	if (node_is(n, "QuantizeLinear") ? dtype_is_int(t->w.dtype.dst)
-					 : !node_is(n, "Cast") || t->w.dtype.dst != DTYPE_S32)
+	if (node_is(n, OP_QuantizeLinear) ? dtype_is_int(t->w.dtype.dst)
+					  : !node_is(n, OP_Cast) || t->w.dtype.dst != DTYPE_S32)
 		return 0;
-	if (node_is(n, "Cast") && dtype_is_int(types.dst))
+	if (node_is(n, OP_Cast) && dtype_is_int(types.dst))
 		return 0;
 	t->w.dtype = types;
 	return 1;
@@ -96,7 +98,7 @@ void task_take_dequantizers(const struct graph *g, const struct task *t, unsigne
 		const struct value *v = node_in(g, n, i);
 
 		if (v && v->uses == 1 && !v->is_output && v->producer >= 0 &&
-		    node_is(&g->node[v->producer], "DequantizeLinear"))
+		    node_is(&g->node[v->producer], OP_DequantizeLinear))
 			absorbed[v->producer] = 1;
 	}
 }

@@ -21,16 +21,16 @@ static const struct graph_node *reader(const struct graph *g, int value, int *in
 /* Does a node read this input as parameters that training found? */
 static int reads_parameters(const struct graph_node *n, int input)
 {
-	static const char *const type[] = {"Conv",
-					   "ConvTranspose",
-					   "Gemm",
-					   "MatMul",
-					   "BatchNormalization",
-					   "LayerNormalization",
-					   "InstanceNormalization"};
+	static const enum node_op op[] = {OP_Conv,
+					  OP_ConvTranspose,
+					  OP_Gemm,
+					  OP_MatMul,
+					  OP_BatchNormalization,
+					  OP_LayerNormalization,
+					  OP_InstanceNormalization};
 
-	for (size_t i = 0; input > 0 && i < sizeof type / sizeof *type; i++)
-		if (node_is(n, type[i]))
+	for (size_t i = 0; input > 0 && i < sizeof op / sizeof *op; i++)
+		if (node_is(n, op[i]))
 			return 1;
 	return 0;
 }
@@ -47,7 +47,8 @@ int constant_is_weights(const struct graph *g, int value)
 	if (v->producer < 0)
 		return 1;
 	n = reader(g, value, &input);
-	return n && node_is(&g->node[v->producer], "ConstantOfShape") && reads_parameters(n, input);
+	return n && node_is(&g->node[v->producer], OP_ConstantOfShape) &&
+	       reads_parameters(n, input);
 }
 
 /* How many values each sum of a product or convolution has; 0: it is something else. */
@@ -55,11 +56,11 @@ static int64_t inputs_of(const struct graph_node *n, const struct shape *s, int 
 {
 	if (input != 1)
 		return 0;
-	if (node_is(n, "Conv") && s->rank > 2)
+	if (node_is(n, OP_Conv) && s->rank > 2)
 		return shape_count(s) / (s->dim[0] ? s->dim[0] : 1);
-	if (node_is(n, "Gemm") && s->rank == 2)
+	if (node_is(n, OP_Gemm) && s->rank == 2)
 		return s->dim[node_int(n, "transB", 0) ? 1 : 0];
-	if (node_is(n, "MatMul") && s->rank >= 2)
+	if (node_is(n, OP_MatMul) && s->rank >= 2)
 		return s->dim[s->rank - 2];
 	return 0;
 }
@@ -75,9 +76,9 @@ struct random_fill constant_random(const struct graph *g, int value, uint64_t se
 	if (inputs) {
 		f.high = sqrt(6.0 / (double)inputs);
 		f.low = -f.high;
-	} else if (n && (node_is(n, "Mul") || node_is(n, "Div") ||
-			 (node_is(n, "LayerNormalization") && input == 1) ||
-			 (node_is(n, "BatchNormalization") && (input == 1 || input == 4)))) {
+	} else if (n && (node_is(n, OP_Mul) || node_is(n, OP_Div) ||
+			 (node_is(n, OP_LayerNormalization) && input == 1) ||
+			 (node_is(n, OP_BatchNormalization) && (input == 1 || input == 4)))) {
 		f.low = 0.5;
 		f.high = 1.5;
 	}
@@ -116,7 +117,7 @@ static int is_unknown(int elem, union scalar v)
 /* Does a node make what its attributes say, and nothing else? */
 static int is_constant_node(const struct graph_node *n)
 {
-	return node_is(n, "Constant") || node_is(n, "ConstantOfShape");
+	return node_is(n, OP_Constant) || node_is(n, OP_ConstantOfShape);
 }
 
 int constant_is_kept(const struct graph *g, const struct value *v)
@@ -136,7 +137,7 @@ int constant_is_kept(const struct graph *g, const struct value *v)
 static const struct value *with_elements(const struct graph *g, const struct value *v)
 {
 	const struct graph_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
-	const struct attr *a = n && node_is(n, "Constant") ? node_attr(n, "value") : NULL;
+	const struct attr *a = n && node_is(n, OP_Constant) ? node_attr(n, "value") : NULL;
 
 	return v->kept || v->data || !a || !a->tensor ? v : a->tensor;
 }
@@ -144,12 +145,12 @@ static const struct value *with_elements(const struct graph *g, const struct val
 /* The value of which a node makes another shape, order or type; -1: it does more. */
 static int made_of(const struct graph *g, const struct value *v)
 {
-	static const char *const type[] = {"Cast",    "CastLike", "Flatten",   "Identity",
-					   "Reshape", "Squeeze",  "Transpose", "Unsqueeze"};
+	static const enum node_op op[] = {OP_Cast,    OP_CastLike, OP_Flatten,	 OP_Identity,
+					  OP_Reshape, OP_Squeeze,  OP_Transpose, OP_Unsqueeze};
 	const struct graph_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
 
-	for (size_t i = 0; n && i < sizeof type / sizeof *type; i++)
-		if (node_is(n, type[i]))
+	for (size_t i = 0; n && i < sizeof op / sizeof *op; i++)
+		if (node_is(n, op[i]))
 			return n->in[0];
 	return -1;
 }
@@ -277,9 +278,9 @@ static int made_memory(struct plan *p, const struct graph_node *n, const struct 
 {
 	const struct attr *a;
 
-	if (node_is(n, "ConstantOfShape"))
+	if (node_is(n, OP_ConstantOfShape))
 		return same_memory(p, n, shape_count(&v->shape));
-	if (!node_is(n, "Constant"))
+	if (!node_is(n, OP_Constant))
 		return -1;
 	a = node_attr(n, "value");
 	if (!a || !a->tensor)

@@ -6,57 +6,46 @@
 
 /* Which inputs of an operator say something of the shape of what it makes, or how it goes about it:
  * a bit for each. */
-static const struct {
-	const char *type;
-	unsigned inputs;
-} table[] = {
-	{"AffineGrid", 2},
-	{"BlackmanWindow", 1},
-	{"CenterCropPad", 2},
-	{"Clip", 2 | 4},
-	{"Col2Im", 2 | 4},
-	{"ConstantOfShape", 1},
-	{"CumProd", 2},
-	{"CumSum", 2},
-	{"DFT", 2 | 4},
-	{"Dropout", 2 | 4},
-	{"Expand", 2},
-	{"HammingWindow", 1},
-	{"HannWindow", 1},
-	{"MaxUnpool", 4},
-	{"OneHot", 2},
-	{"Pad", 2 | 4 | 8},
-	{"Range", 1 | 2 | 4},
-	{"ReduceL1", 2},
-	{"ReduceL2", 2},
-	{"ReduceLogSum", 2},
-	{"ReduceLogSumExp", 2},
-	{"ReduceMax", 2},
-	{"ReduceMean", 2},
-	{"ReduceMin", 2},
-	{"ReduceProd", 2},
-	{"ReduceSum", 2},
-	{"ReduceSumSquare", 2},
-	{"Reshape", 2},
-	{"Resize", 2 | 4 | 8},
-	{"STFT", 2 | 8},
-	{"Slice", 2 | 4 | 8 | 16},
-	{"Split", 2},
-	{"Squeeze", 2},
-	{"Tile", 2},
-	{"TopK", 2},
-	{"Trilu", 2},
-	{"Unsqueeze", 2},
-	{"Upsample", 2},
+static const unsigned table[OPERATORS] = {
+	[OP_AffineGrid] = 2,
+	[OP_BlackmanWindow] = 1,
+	[OP_CenterCropPad] = 2,
+	[OP_Clip] = 2 | 4,
+	[OP_Col2Im] = 2 | 4,
+	[OP_ConstantOfShape] = 1,
+	[OP_CumProd] = 2,
+	[OP_CumSum] = 2,
+	[OP_DFT] = 2 | 4,
+	[OP_Dropout] = 2 | 4,
+	[OP_Expand] = 2,
+	[OP_HammingWindow] = 1,
+	[OP_HannWindow] = 1,
+	[OP_MaxUnpool] = 4,
+	[OP_OneHot] = 2,
+	[OP_Pad] = 2 | 4 | 8,
+	[OP_Range] = 1 | 2 | 4,
+	[OP_ReduceL1] = 2,
+	[OP_ReduceL2] = 2,
+	[OP_ReduceLogSum] = 2,
+	[OP_ReduceLogSumExp] = 2,
+	[OP_ReduceMax] = 2,
+	[OP_ReduceMean] = 2,
+	[OP_ReduceMin] = 2,
+	[OP_ReduceProd] = 2,
+	[OP_ReduceSum] = 2,
+	[OP_ReduceSumSquare] = 2,
+	[OP_Reshape] = 2,
+	[OP_Resize] = 2 | 4 | 8,
+	[OP_STFT] = 2 | 8,
+	[OP_Slice] = 2 | 4 | 8 | 16,
+	[OP_Split] = 2,
+	[OP_Squeeze] = 2,
+	[OP_Tile] = 2,
+	[OP_TopK] = 2,
+	[OP_Trilu] = 2,
+	[OP_Unsqueeze] = 2,
+	[OP_Upsample] = 2,
 };
-
-static unsigned needed_inputs(const struct graph_node *n)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (node_is(n, table[i].type))
-			return table[i].inputs;
-	return 0;
-}
 
 /* From the last node to the first: what is needed, and what that is computed from. The shape of a
  * value tells nothing of its elements. */
@@ -64,11 +53,11 @@ static void mark_needed(const struct graph *g, unsigned char *needed)
 {
 	for (int i = g->nnode; i-- > 0;) {
 		const struct graph_node *n = &g->node[g->order[i]];
-		unsigned inputs = needed_inputs(n);
+		unsigned inputs = table[n->op];
 
 		for (int k = 0; k < n->nout; k++)
-			if (n->out[k] >= 0 && needed[n->out[k]] && !node_is(n, "Shape") &&
-			    !node_is(n, "Size"))
+			if (n->out[k] >= 0 && needed[n->out[k]] && !node_is(n, OP_Shape) &&
+			    !node_is(n, OP_Size))
 				inputs = ~0U;
 		for (int k = 0; k < n->nin; k++)
 			if (n->in[k] >= 0 && (inputs & 1U << (k < 31 ? k : 31)))

@@ -4,42 +4,43 @@
 #include "lib/run/lower.h"
 
 /* What may be left: attributes of the result's shape and type, which inference has read, and those
- * that change nothing here. NULL: of any operator. */
+ * that change nothing here. OP_NONE: of any operator. */
 static const struct {
-	const char *type, *name;
+	enum node_op op;
+	const char *name;
 } harmless[] = {
-	{NULL, "ceil_mode"},
-	{NULL, "consumed_inputs"}, /* a hint for allocators, before operator set 6 */
-	{NULL, "keepdims"},
-	{NULL, "stash_type"},		    /* all is computed in single precision */
-	{"BatchNormalization", "momentum"}, /* of training */
-	{"Cast", "round_mode"},		    /* of types that are refused */
-	{"Cast", "saturate"},
-	{"Cast", "to"},
-	{"CenterCropPad", "axes"},
-	{"Conv", "kernel_shape"}, /* the weights' */
-	{"ConvTranspose", "kernel_shape"},
-	{"Dropout", "ratio"}, /* of training */
-	{"Dropout", "seed"},
-	{"EyeLike", "dtype"},
-	{"Flatten", "axis"},
-	{"Gemm", "broadcast"},	      /* that C may be broadcast */
-	{"MaxPool", "storage_order"}, /* of indices */
-	{"Reshape", "allowzero"},
-	{"Reshape", "shape"},
-	{"Split", "num_outputs"},
-	{"Split", "split"},
-	{"Squeeze", "axes"},
-	{"TopK", "k"},	    /* before operator set 10 */
-	{"TopK", "sorted"}, /* they are in any case */
-	{"Unsqueeze", "axes"},
+	{OP_NONE, "ceil_mode"},
+	{OP_NONE, "consumed_inputs"}, /* a hint for allocators, before operator set 6 */
+	{OP_NONE, "keepdims"},
+	{OP_NONE, "stash_type"},	     /* all is computed in single precision */
+	{OP_BatchNormalization, "momentum"}, /* of training */
+	{OP_Cast, "round_mode"},	     /* of types that are refused */
+	{OP_Cast, "saturate"},
+	{OP_Cast, "to"},
+	{OP_CenterCropPad, "axes"},
+	{OP_Conv, "kernel_shape"}, /* the weights' */
+	{OP_ConvTranspose, "kernel_shape"},
+	{OP_Dropout, "ratio"}, /* of training */
+	{OP_Dropout, "seed"},
+	{OP_EyeLike, "dtype"},
+	{OP_Flatten, "axis"},
+	{OP_Gemm, "broadcast"},	       /* that C may be broadcast */
+	{OP_MaxPool, "storage_order"}, /* of indices */
+	{OP_Reshape, "allowzero"},
+	{OP_Reshape, "shape"},
+	{OP_Split, "num_outputs"},
+	{OP_Split, "split"},
+	{OP_Squeeze, "axes"},
+	{OP_TopK, "k"},	     /* before operator set 10 */
+	{OP_TopK, "sorted"}, /* they are in any case */
+	{OP_Unsqueeze, "axes"},
 };
 
 static int is_harmless(const struct graph_node *n, const struct attr *a)
 {
 	for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
 		if (!strcmp(a->name, harmless[i].name) &&
-		    (!harmless[i].type || node_is(n, harmless[i].type)))
+		    (!harmless[i].op || node_is(n, harmless[i].op)))
 			return 1;
 	return 0;
 }
@@ -51,9 +52,9 @@ static int is_training(const struct lowering *l, const struct graph_node *n)
 	const int is_test = (int)node_int(n, "is_test", l->opset >= 7);
 	double ratio = 0.5, trains = 0;
 
-	if (node_is(n, "BatchNormalization"))
+	if (node_is(n, OP_BatchNormalization))
 		return node_int(n, "training_mode", 0) || !is_test;
-	if (!node_is(n, "Dropout"))
+	if (!node_is(n, OP_Dropout))
 		return 0;
 	if (node_in(l->g, n, 1) && lower_number(l, n->in[1], &ratio) && ratio == 0)
 		return 0;
@@ -85,7 +86,7 @@ int lower_begin_attributes(struct lowering *l, struct err *e)
 		if (is_training(l, n))
 			return lower_bad(l, n, e,
 					 "is in training mode, which tl-run does not compute");
-		if (node_is(n, "BatchNormalization") && !node_int(n, "spatial", 1))
+		if (node_is(n, OP_BatchNormalization) && !node_int(n, "spatial", 1))
 			return lower_bad(l, n, e, "normalizes elements instead of channels");
 		if (is_beside(l, n))
 			return lower_bad(
@@ -100,8 +101,8 @@ int lower_left_attributes(const struct lowering *l, struct err *e)
 	for (int i = 0; i < l->g->nnode; i++) {
 		const struct graph_node *n = &l->g->node[i];
 
-		if (lower_is_done(l, n) || lower_is_empty(l, n) || node_is(n, "Constant") ||
-		    node_is(n, "ConstantOfShape"))
+		if (lower_is_done(l, n) || lower_is_empty(l, n) || node_is(n, OP_Constant) ||
+		    node_is(n, OP_ConstantOfShape))
 			continue;
 		for (int k = 0; k < n->nattr; k++)
 			if (!n->attr[k].taken && !is_harmless(n, &n->attr[k]))

@@ -72,9 +72,9 @@ static int new_whole(struct lowering *l, const struct graph_node *n, struct plac
 static int may_want(const struct lowering *l, int value)
 {
 	const struct value *v = l->g->value[value];
-	static const char *const views[] = {"Reshape",	 "Flatten", "Transpose", "Squeeze",
-					    "Unsqueeze", "Slice",   "Split",	 "Identity",
-					    "Dropout",	 "Expand",  "Cast"};
+	static const enum node_op views[] = {OP_Reshape,   OP_Flatten, OP_Transpose, OP_Squeeze,
+					     OP_Unsqueeze, OP_Slice,   OP_Split,     OP_Identity,
+					     OP_Dropout,   OP_Expand,  OP_Cast};
 
 	if (l->want[value].memory >= 0 || v->is_const || v->is_input || v->producer < 0)
 		return 0;
@@ -116,7 +116,7 @@ int lower_plan_concats(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[g->order[i]];
 		const struct value *out = node_out(g, n, 0);
 
-		if (!node_is(n, "Concat") || !out || constant_is_kept(g, out) || out->is_const)
+		if (!node_is(n, OP_Concat) || !out || constant_is_kept(g, out) || out->is_const)
 			continue;
 		if (plan(l, g->order[i], e))
 			return -1;

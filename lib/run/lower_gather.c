@@ -84,7 +84,7 @@ int lower_gather_rows(struct lowering *l, const struct graph_node *n, struct err
 /* GatherElements and ScatterElements, and Scatter, as that was called before. */
 int lower_elements(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	const int is_gather = node_is(n, "GatherElements");
+	const int is_gather = node_is(n, OP_GatherElements);
 	struct elements *g = arena_new(l->p->a, struct elements);
 	struct place data, index;
 

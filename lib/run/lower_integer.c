@@ -36,24 +36,24 @@ int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct
 /* Does the node compute, and not only move what there is? */
 static int computes(const struct graph_node *n)
 {
-	static const char *const types[] = {
-		"Abs",	  "Add",      "BitwiseNot", "CumProd",	 "CumSum",
-		"Einsum", "Gemm",     "MatMul",	    "Mul",	 "Neg",
-		"Pow",	  "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-		"Sub",	  "Sum"};
+	static const enum node_op ops[] = {
+		OP_Abs,	   OP_Add,	OP_BitwiseNot, OP_CumProd,   OP_CumSum,
+		OP_Einsum, OP_Gemm,	OP_MatMul,     OP_Mul,	     OP_Neg,
+		OP_Pow,	   OP_ReduceL1, OP_ReduceProd, OP_ReduceSum, OP_ReduceSumSquare,
+		OP_Sub,	   OP_Sum};
 
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (node_is(n, types[i]))
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		if (node_is(n, ops[i]))
 			return 1;
-	return (node_is(n, "ScatterElements") || node_is(n, "ScatterND")) &&
+	return (node_is(n, OP_ScatterElements) || node_is(n, OP_ScatterND)) &&
 	       strcmp(node_str(n, "reduction", "none"), "none") != 0;
 }
 
 /* Is the result a real number, of which an integer keeps the whole part? */
 static int is_cut(const struct graph_node *n)
 {
-	return node_is(n, "ReduceL2") || node_is(n, "ReduceLogSum") ||
-	       node_is(n, "ReduceLogSumExp");
+	return node_is(n, OP_ReduceL2) || node_is(n, OP_ReduceLogSum) ||
+	       node_is(n, OP_ReduceLogSumExp);
 }
 
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)

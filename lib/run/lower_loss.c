@@ -28,7 +28,7 @@ int lower_loss(struct lowering *l, const struct graph_node *n, struct err *e)
 			   .classes = scores.dim[1],
 			   .inner = 1,
 			   .reduction = (enum loss_reduction)reduction,
-			   .is_softmax = node_is(n, "SoftmaxCrossEntropyLoss"),
+			   .is_softmax = node_is(n, OP_SoftmaxCrossEntropyLoss),
 			   .ignores = node_attr(n, "ignore_index") != NULL,
 			   .ignored = node_int(n, "ignore_index", 0)};
 	for (int i = 2; i < scores.rank; i++)

@@ -2,8 +2,8 @@
  * mean, over the root of the mean square of that plus epsilon, times a row, plus a row. */
 #include "lib/run/lower.h"
 
-/* The only node that reads a value, if it is of this type. */
-static const struct graph_node *only(const struct lowering *l, int value, const char *type)
+/* The only node that reads a value, if it is this operator. */
+static const struct graph_node *only(const struct lowering *l, int value, enum node_op op)
 {
 	const struct value *v = l->g->value[value];
 	const struct graph_node *n;
@@ -11,7 +11,7 @@ static const struct graph_node *only(const struct lowering *l, int value, const 
 	if (v->is_output || v->uses != 1)
 		return NULL;
 	n = &l->g->node[v->consumer];
-	return node_is(n, type) && n->nout == 1 && n->out[0] >= 0 ? n : NULL;
+	return node_is(n, op) && n->nout == 1 && n->out[0] >= 0 ? n : NULL;
 }
 
 static int is_last_axis_mean(const struct lowering *l, const struct graph_node *n)
@@ -20,7 +20,7 @@ static int is_last_axis_mean(const struct lowering *l, const struct graph_node *
 	const int64_t *axes;
 	int naxes;
 
-	return node_is(n, "ReduceMean") && in && shape_known(&in->shape) && in->shape.rank > 0 &&
+	return node_is(n, OP_ReduceMean) && in && shape_known(&in->shape) && in->shape.rank > 0 &&
 	       node_int(n, "keepdims", 1) && infer_list(l->g, n, "axes", 1, &naxes, &axes) == 1 &&
 	       naxes == 1 && infer_axis(axes[0], in->shape.rank) == in->shape.rank - 1;
 }
@@ -49,19 +49,19 @@ static const struct graph_node *quotient(const struct lowering *l, int differenc
 	for (int i = 0; i < g->nnode; i++) {
 		const struct graph_node *n = &g->node[i];
 
-		if (!node_is(n, "Pow") || n->in[0] != difference ||
+		if (!node_is(n, OP_Pow) || n->in[0] != difference ||
 		    !lower_number(l, n->in[1], &power) || power != 2)
 			continue;
-		n = only(l, n->out[0], "ReduceMean");
-		if (!n || !is_last_axis_mean(l, n) || !(n = only(l, n->out[0], "Add")))
+		n = only(l, n->out[0], OP_ReduceMean);
+		if (!n || !is_last_axis_mean(l, n) || !(n = only(l, n->out[0], OP_Add)))
 			continue;
 		if (!lower_number(l, n->in[1], epsilon) && !lower_number(l, n->in[0], epsilon))
 			continue;
-		n = only(l, n->out[0], "Sqrt");
+		n = only(l, n->out[0], OP_Sqrt);
 		if (!n)
 			continue;
 		i = n->out[0];
-		n = only(l, i, "Div");
+		n = only(l, i, OP_Div);
 		return n && n->in[0] == difference && n->in[1] == i ? n : NULL;
 	}
 	return NULL;
@@ -72,7 +72,7 @@ static int find(const struct lowering *l, int node, struct norm *m)
 	const struct graph_node *n = &l->g->node[node], *sub;
 	int64_t size;
 
-	if (!is_last_axis_mean(l, n) || !(sub = only(l, n->out[0], "Sub")) ||
+	if (!is_last_axis_mean(l, n) || !(sub = only(l, n->out[0], OP_Sub)) ||
 	    sub->in[0] != n->in[0] || l->g->value[sub->out[0]]->uses != 2 ||
 	    l->g->value[sub->out[0]]->is_output)
 		return 0;
@@ -83,13 +83,13 @@ static int find(const struct lowering *l, int node, struct norm *m)
 		return 0;
 	m->out = n->out[0];
 	m->last = (int)(n - l->g->node);
-	n = only(l, m->out, "Mul");
+	n = only(l, m->out, OP_Mul);
 	if (!n || !is_row(l, other(n, m->out), size))
 		return 1;
 	m->scale = other(n, m->out);
 	m->out = n->out[0];
 	m->last = (int)(n - l->g->node);
-	n = only(l, m->out, "Add");
+	n = only(l, m->out, OP_Add);
 	if (!n || !is_row(l, other(n, m->out), size))
 		return 1;
 	m->shift = other(n, m->out);

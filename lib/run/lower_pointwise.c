@@ -92,27 +92,31 @@ static int finish(struct lowering *l, const struct graph_node *n, struct pointwi
 	return 0;
 }
 
-static const struct {
-	const char *type;
-	enum pointwise_kind kind;
-} binaries[] = {{"Add", PW_ADD}, {"Sum", PW_ADD}, {"Mean", PW_ADD}, {"Sub", PW_SUB},
-		{"Mul", PW_MUL}, {"Div", PW_DIV}, {"Max", PW_MAX},  {"Min", PW_MIN}};
-
 static enum pointwise_kind binary_kind(const struct graph_node *n)
 {
-	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-		if (!strcmp(n->type, binaries[i].type))
-			return binaries[i].kind;
-	return PW_ADD;
+	switch (n->op) {
+	case OP_Sub:
+		return PW_SUB;
+	case OP_Mul:
+		return PW_MUL;
+	case OP_Div:
+		return PW_DIV;
+	case OP_Max:
+		return PW_MAX;
+	case OP_Min:
+		return PW_MIN;
+	default: /* Add, Sum, Mean */
+		return PW_ADD;
+	}
 }
 
 int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	const int is_mean = node_is(n, "Mean"), more = is_mean ? 3 : 1;
+	const int is_mean = node_is(n, OP_Mean), more = is_mean ? 3 : 1;
 	int x, y;
 	struct pointwise *m;
 
-	if (node_is(n, "Div") && elem_is_int(l->g->value[n->out[0]]->elem))
+	if (node_is(n, OP_Div) && elem_is_int(l->g->value[n->out[0]]->elem))
 		return lower_by(l, n, "quotient", 0, e);
 	m = begin(l, n, 0, 1 + more, &x, e);
 	if (!m)
@@ -132,36 +136,39 @@ int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 	return finish(l, n, m, x);
 }
 
+static int unary(struct pointwise *m, enum node_op op, int x)
+{
+	switch (op) {
+	case OP_HardSwish:
+		return pointwise_post(m, x, (struct post_op){POST_HARDSWISH, 0, 0});
+	case OP_Sigmoid:
+		return pointwise_post(m, x, (struct post_op){POST_SIGMOID, 0, 0});
+	case OP_Tanh:
+		return pointwise_post(m, x, (struct post_op){POST_TANH, 0, 0});
+	case OP_Relu:
+		return pointwise_op(m, PW_MAX, x, pointwise_const(m, 0));
+	case OP_Sqrt:
+		return pointwise_op(m, PW_SQRT, x, -1);
+	case OP_Exp:
+		return pointwise_op(m, PW_EXP, x, -1);
+	case OP_Neg:
+		return pointwise_op(m, PW_MUL, x, pointwise_const(m, -1));
+	case OP_Abs:
+		return pointwise_op(m, PW_MAX, x,
+				    pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
+	case OP_Reciprocal:
+		return pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
+	default:
+		return pointwise_op(m, PW_ERF, x, -1);
+	}
+}
+
 int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	static const struct {
-		const char *type;
-		enum post post;
-	} posts[] = {{"HardSwish", POST_HARDSWISH}, {"Sigmoid", POST_SIGMOID}, {"Tanh", POST_TANH}};
 	int x;
 	struct pointwise *m = begin(l, n, 0, 3, &x, e);
 
-	if (!m)
-		return -1;
-	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
-		if (node_is(n, posts[i].type))
-			return finish(l, n, m,
-				      pointwise_post(m, x, (struct post_op){posts[i].post, 0, 0}));
-	if (node_is(n, "Relu"))
-		x = pointwise_op(m, PW_MAX, x, pointwise_const(m, 0));
-	else if (node_is(n, "Sqrt"))
-		x = pointwise_op(m, PW_SQRT, x, -1);
-	else if (node_is(n, "Exp"))
-		x = pointwise_op(m, PW_EXP, x, -1);
-	else if (node_is(n, "Neg"))
-		x = pointwise_op(m, PW_MUL, x, pointwise_const(m, -1));
-	else if (node_is(n, "Abs"))
-		x = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
-	else if (node_is(n, "Reciprocal"))
-		x = pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
-	else
-		x = pointwise_op(m, PW_ERF, x, -1);
-	return finish(l, n, m, x);
+	return m ? finish(l, n, m, unary(m, n->op, x)) : -1;
 }
 
 int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -233,7 +240,7 @@ static int elu(struct pointwise *m, int x, double gamma, double alpha, double sc
 
 int lower_elu(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	const int is_selu = node_is(n, "Selu"), is_celu = node_is(n, "Celu");
+	const int is_selu = node_is(n, OP_Selu), is_celu = node_is(n, OP_Celu);
 	double alpha = (double)node_float(n, "alpha", is_selu ? 1.67326319F : 1);
 	double gamma = is_selu ? (double)node_float(n, "gamma", 1.05070102F) : 1;
 	int x;

@@ -56,7 +56,7 @@ const struct graph_node *lower_pad_of(const struct lowering *l, const struct gra
 	double with = 0;
 	int npads;
 
-	if (!node_is(pool, "AveragePool") || pads_itself(pool) || !n || !node_is(n, "Pad") ||
+	if (!node_is(pool, OP_AveragePool) || pads_itself(pool) || !n || !node_is(n, OP_Pad) ||
 	    strcmp(node_str(n, "mode", "constant"), "constant") || node_in(l->g, n, 3) ||
 	    (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with)) || with != 0 ||
 	    node_float(n, "value", 0) != 0 || v->shape.rank != 4 ||
@@ -107,10 +107,10 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 
 	if (w->rank > WINDOWS_RANK)
 		return lower_bad(l, n, e, "is a pool over more than %d dimensions", WINDOWS_RANK);
-	*p = (struct windows){.kind = is_place			  ? WINDOWS_PLACE
-				      : node_is(n, "MaxPool")	  ? WINDOWS_MAX
-				      : node_is(n, "AveragePool") ? WINDOWS_MEAN
-								  : WINDOWS_NORM,
+	*p = (struct windows){.kind = is_place			   ? WINDOWS_PLACE
+				      : node_is(n, OP_MaxPool)	   ? WINDOWS_MAX
+				      : node_is(n, OP_AveragePool) ? WINDOWS_MEAN
+								   : WINDOWS_NORM,
 			      .rank = w->rank,
 			      .images = in->dim[0] * in->dim[1],
 			      .counts_padding = (int)node_int(n, "count_include_pad", 0),
@@ -132,7 +132,7 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 static int lower_image_pool(struct lowering *l, const struct graph_node *n, const struct window *w,
 			    const struct graph_node *pad, const int64_t *pads, struct err *e)
 {
-	struct pool p = {.is_mean = node_is(n, "AveragePool"),
+	struct pool p = {.is_mean = node_is(n, OP_AveragePool),
 			 .counts_padding = (int)node_int(n, "count_include_pad", 0)};
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
 	struct place from;
@@ -171,7 +171,7 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	if (place && (place->uses || place->is_output) && lower_windows(l, n, &w, 1, e))
 		return -1;
-	if (w.rank > 2 || node_is(n, "LpPool"))
+	if (w.rank > 2 || node_is(n, OP_LpPool))
 		return lower_windows(l, n, &w, 0, e);
 	widen(&w);
 	pad = lower_pad_of(l, n, &pads);
@@ -181,7 +181,7 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 /* Over other dimensions than those of images it is a reduction. */
 int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	struct pool p = {.is_mean = node_is(n, "GlobalAveragePool"), .oh = 1, .ow = 1};
+	struct pool p = {.is_mean = node_is(n, OP_GlobalAveragePool), .oh = 1, .ow = 1};
 	const int rank = node_in(l->g, n, 0)->shape.rank;
 	unsigned char marked[PLACE_RANK] = {0};
 	struct place from;
@@ -190,7 +190,7 @@ int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err
 		return lower_bad(l, n, e, "is no pool over an image");
 	for (int i = 2; i < rank; i++)
 		marked[i] = 1;
-	if (rank != 4 || node_is(n, "GlobalLpPool"))
+	if (rank != 4 || node_is(n, OP_GlobalLpPool))
 		return lower_reduce_marked(l, n, marked, e);
 	if (lower_get_image(l, n->in[0], &from, e))
 		return -1;

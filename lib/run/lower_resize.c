@@ -62,7 +62,7 @@ static int read_resizing(const struct lowering *l, const struct graph_node *n, s
 						"ceil"};
 	static const char *const modes[] = {"nearest", "linear", "cubic"};
 	/* Before operator set 11 there was one way. */
-	const int old = l->opset < 11 || node_is(n, "Upsample");
+	const int old = l->opset < 11 || node_is(n, OP_Upsample);
 	const char *from =
 		old ? "asymmetric" : node_str(n, "coordinate_transformation_mode", "half_pixel");
 	const char *to = node_str(n, "nearest_mode", "round_prefer_floor");

@@ -108,22 +108,22 @@ static int root(struct lowering *l, struct place *p, const char *name, struct er
 }
 
 static const struct reduction {
-	const char *type;
+	enum node_op op;
 	enum rows_kind kind;
 	enum pointwise_kind before; /* PW_MUL: of squares, PW_MAX: of sizes; else PW_INPUT */
 	int is_root;
 } reductions[] = {
-	{"ReduceL1", ROWS_SUM, PW_MAX, 0},	  {"ReduceL2", ROWS_SUM, PW_MUL, 1},
-	{"ReduceMax", ROWS_MAX, PW_INPUT, 0},	  {"ReduceMean", ROWS_MEAN, PW_INPUT, 0},
-	{"ReduceMin", ROWS_MIN, PW_INPUT, 0},	  {"ReduceSum", ROWS_SUM, PW_INPUT, 0},
-	{"ReduceSumSquare", ROWS_SUM, PW_MUL, 0}, {"GlobalAveragePool", ROWS_MEAN, PW_INPUT, 0},
-	{"GlobalMaxPool", ROWS_MAX, PW_INPUT, 0},
+	{OP_ReduceL1, ROWS_SUM, PW_MAX, 0},	   {OP_ReduceL2, ROWS_SUM, PW_MUL, 1},
+	{OP_ReduceMax, ROWS_MAX, PW_INPUT, 0},	   {OP_ReduceMean, ROWS_MEAN, PW_INPUT, 0},
+	{OP_ReduceMin, ROWS_MIN, PW_INPUT, 0},	   {OP_ReduceSum, ROWS_SUM, PW_INPUT, 0},
+	{OP_ReduceSumSquare, ROWS_SUM, PW_MUL, 0}, {OP_GlobalAveragePool, ROWS_MEAN, PW_INPUT, 0},
+	{OP_GlobalMaxPool, ROWS_MAX, PW_INPUT, 0},
 };
 
 static const struct reduction *find_reduction(const struct graph_node *n)
 {
 	for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
-		if (node_is(n, reductions[i].type))
+		if (node_is(n, reductions[i].op))
 			return &reductions[i];
 	return NULL;
 }
@@ -132,20 +132,20 @@ static const struct reduction *find_reduction(const struct graph_node *n)
 static int find_neutral(const struct graph_node *n, int is_int, float *x)
 {
 	static const struct {
-		const char *type;
+		enum node_op op;
 		float neutral;
-	} neutrals[] = {{"ReduceL1", 0},
-			{"ReduceL2", 0},
-			{"ReduceProd", 1},
-			{"ReduceSum", 0},
-			{"ReduceSumSquare", 0},
-			{"ReduceLogSum", -INFINITY},
-			{"ReduceLogSumExp", -INFINITY},
-			{"ReduceMax", -INFINITY},
-			{"ReduceMin", INFINITY}};
+	} neutrals[] = {{OP_ReduceL1, 0},
+			{OP_ReduceL2, 0},
+			{OP_ReduceProd, 1},
+			{OP_ReduceSum, 0},
+			{OP_ReduceSumSquare, 0},
+			{OP_ReduceLogSum, -INFINITY},
+			{OP_ReduceLogSumExp, -INFINITY},
+			{OP_ReduceMax, -INFINITY},
+			{OP_ReduceMin, INFINITY}};
 
 	for (size_t i = 0; i < sizeof neutrals / sizeof *neutrals; i++)
-		if (node_is(n, neutrals[i].type)) {
+		if (node_is(n, neutrals[i].op)) {
 			*x = neutrals[i].neutral;
 			return !is_int || isfinite(*x);
 		}
@@ -233,7 +233,7 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 	lower_room(l, &place[1]);
 	*g = (struct arg){.rows = place_count(&place[1]),
 			  .size = place[0].dim[axis],
-			  .is_least = node_is(n, "ArgMin"),
+			  .is_least = node_is(n, OP_ArgMin),
 			  .is_last = node_int(n, "select_last_index", 0) != 0};
 	lower_put(l, n->out[0], &place[1]);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){arg_run, g, NULL},
@@ -287,7 +287,7 @@ static int norm_rows(struct lowering *l, enum rows_kind kind, int from, int64_t 
 
 int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	const enum rows_kind kind = node_is(n, "LayerNormalization") ? ROWS_NORM : ROWS_RMS;
+	const enum rows_kind kind = node_is(n, OP_LayerNormalization) ? ROWS_NORM : ROWS_RMS;
 	const struct value *in = node_in(l->g, n, 0);
 	const double param[LINES_PARAMS] = {(double)node_float(n, "epsilon", 1e-5F)};
 	unsigned char marked[PLACE_RANK] = {0};

@@ -80,15 +80,15 @@ static void set_parameters(const struct lowering *l, const struct graph_node *n,
 			   struct scalar_map *s)
 {
 	s->a = node_float(n, "alpha", 1);
-	if (node_is(n, "Mod")) {
+	if (node_is(n, OP_Mod)) {
 		s->a = (float)node_int(n, "fmod", 0);
-	} else if (node_is(n, "IsInf")) {
+	} else if (node_is(n, OP_IsInf)) {
 		s->a = (float)(node_int(n, "detect_negative", 1) != 0) +
 		       2 * (float)(node_int(n, "detect_positive", 1) != 0);
-	} else if (node_is(n, "Shrink")) {
+	} else if (node_is(n, OP_Shrink)) {
 		s->a = node_float(n, "lambd", 0.5F);
 		s->more[0] = node_float(n, "bias", 0);
-	} else if (node_is(n, "BitwiseNot") || node_is(n, "BitShift")) {
+	} else if (node_is(n, OP_BitwiseNot) || node_is(n, OP_BitShift)) {
 		s->a = (float)unsigned_bits(node_in(l->g, n, 0));
 		s->more[0] = !strcmp(node_str(n, "direction", "LEFT"), "RIGHT");
 	}
@@ -161,10 +161,10 @@ int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
 
 	if (!v || !elem_is_int(v->elem) ||
 	    (value_elem_size(v->elem) > 2 &&
-	     (node_is(n, "BitShift") || (node_is(n, "BitwiseNot") && unsigned_bits(v)))))
+	     (node_is(n, OP_BitShift) || (node_is(n, OP_BitwiseNot) && unsigned_bits(v)))))
 		return lower_bad(l, n, e, "computes with the bits of %s, which are not all kept",
 				 v ? elem_name(v->elem) : "nothing");
-	if (node_is(n, "BitShift") && !unsigned_bits(v))
+	if (node_is(n, OP_BitShift) && !unsigned_bits(v))
 		return lower_bad(l, n, e, "shifts %s", elem_name(v->elem));
 	return lower_scalar(l, n, e);
 }
@@ -228,7 +228,7 @@ int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e
 	int axis;
 
 	s->fn = scalar_find(n->type, &s->nin);
-	if (!node_in(l->g, n, 1) || (node_is(n, "QuantizeLinear") && set_bounds(l, n, s, e)))
+	if (!node_in(l->g, n, 1) || (node_is(n, OP_QuantizeLinear) && set_bounds(l, n, s, e)))
 		return node_in(l->g, n, 1) ? -1 : lower_bad(l, n, e, "lacks its scale");
 	if (lower_shape(l, n->out[0], &shape, e) || operand_place(l, n, 0, &shape, &s->in[0], e))
 		return -1;

@@ -57,7 +57,7 @@ int lower_taps(struct lowering *l, const struct graph_node *n, struct err *e)
 	int order[PLACE_RANK];
 	struct window w;
 
-	*t = (struct taps){.is_transposed = node_is(n, "ConvTranspose"),
+	*t = (struct taps){.is_transposed = node_is(n, OP_ConvTranspose),
 			   .has_bias = node_in(l->g, n, 2) != NULL,
 			   .groups = node_int(n, "group", 1)};
 	if (in->rank < 3 || in->rank > TAPS_RANK + 2)

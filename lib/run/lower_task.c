@@ -327,11 +327,11 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 	k.w->alpha = 1;
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		k.role[i].memory = MEMORY_NONE;
-	if (node_is(k.n, "Conv"))
+	if (node_is(k.n, OP_Conv))
 		rc = make_conv(&k, e);
-	else if (node_is(k.n, "Gemm"))
+	else if (node_is(k.n, OP_Gemm))
 		rc = make_gemm(&k, e);
-	else if (node_is(k.n, "Einsum"))
+	else if (node_is(k.n, OP_Einsum))
 		rc = make_einsum(&k, e);
 	else
 		rc = make_matmul(&k, e);
