@@ -4,7 +4,7 @@
 #include "lib/extract/torch/torch.h"
 
 /* What an argument is: the one member of its "arg". NULL: it is not given, or none. */
-static const struct json *argument(const struct torch_call *c, const char *name, const char **kind)
+static const struct json *argument(const struct torch_call *c, const char *name)
 {
 	const struct json_doc *d = c->doc;
 
@@ -16,7 +16,6 @@ static const struct json *argument(const struct torch_call *c, const char *name,
 		key = arg && arg->type == JSON_OBJ ? json_first(d, arg) : NULL;
 		if (!key || key->n > 40)
 			return NULL;
-		*kind = key->s;
 		return key + 1;
 	}
 	return NULL;
@@ -29,26 +28,26 @@ static int value_of(const struct torch_call *c, const struct json *v)
 	const struct json *name = json_get(c->doc, inner ? inner : v, "name");
 	const char *text;
 
-	if (json_str(name, c->b->a, &text))
+	if (json_str(name, c->a, &text))
 		return -1;
 	return (int)((intptr_t)map_get(c->tensor, text, strlen(text)) - 1);
 }
 
-int torch_tensor(const struct torch_call *c, const char *name)
+static int input(const struct call *call, const char *name)
 {
-	const char *kind;
-	const struct json *v = argument(c, name, &kind);
+	const struct torch_call *c = call->at;
+	const struct json *v = argument(c, name);
 
 	return v && v->type == JSON_OBJ ? value_of(c, v) : -1;
 }
 
-int torch_tensors(const struct torch_call *c, const char *name, int **in)
+int torch_tensors(const struct call *call, const char *name, int **in)
 {
-	const char *kind;
-	const struct json *v = argument(c, name, &kind);
+	const struct torch_call *c = call->at;
+	const struct json *v = argument(c, name);
 	int n = 0;
 
-	*in = arena_array(c->b->a, int, v && v->type == JSON_ARR ? v->size : 1);
+	*in = arena_array(call->b->a, int, v && v->type == JSON_ARR ? v->size : 1);
 	if (!v)
 		return 0;
 	if (v->type != JSON_ARR) {
@@ -61,58 +60,47 @@ int torch_tensors(const struct torch_call *c, const char *name, int **in)
 }
 
 /* 5, or {"as_int": 5}. */
-static int integer(const struct torch_call *c, const struct json *v, int64_t *out)
+static int number(const struct torch_call *c, const struct json *v, int64_t *out)
 {
 	return json_int(v, out) && json_int(json_get(c->doc, v, "as_int"), out);
 }
 
-int64_t torch_int(const struct torch_call *c, const char *name, int64_t otherwise)
+static int integer(const struct call *c, const char *name, int64_t *v)
 {
-	const char *kind;
-	const struct json *v = argument(c, name, &kind);
-	int64_t i;
+	const struct json *is = argument(c->at, name);
 
-	return v && !integer(c, v, &i) ? i : otherwise;
+	return is && !number(c->at, is, v) ? 0 : -1;
 }
 
-double torch_real(const struct torch_call *c, const char *name, double otherwise)
+static int real(const struct call *c, const char *name, double *v)
 {
-	const char *kind;
-	double r;
-
-	return json_num(argument(c, name, &kind), &r) ? otherwise : r;
+	return json_num(argument(c->at, name), v);
 }
 
-int torch_flag(const struct torch_call *c, const char *name, int otherwise)
+static int flag(const struct call *c, const char *name, int *v)
 {
-	const char *kind;
-	int flag;
-
-	return json_bool(argument(c, name, &kind), &flag) ? otherwise : flag;
+	return json_bool(argument(c->at, name), v);
 }
 
-const char *torch_text(const struct torch_call *c, const char *name)
+static const char *text(const struct call *c, const char *name)
 {
-	const char *kind, *text;
+	const char *text;
 
-	return json_str(argument(c, name, &kind), c->b->a, &text) ? NULL : text;
+	return json_str(argument(c->at, name), c->b->a, &text) ? NULL : text;
 }
 
-int torch_ints(const struct torch_call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK])
+static int ints(const struct call *call, const char *name, int64_t v[GRAPH_MAX_RANK])
 {
-	const char *kind;
-	const struct json *list = argument(c, name, &kind);
+	const struct torch_call *c = call->at;
+	const struct json *list = argument(c, name);
 	int n = 0;
 
-	if (list && list->type == JSON_ARR) {
-		for (const struct json *i = json_first(c->doc, list); i;
-		     i = json_next(c->doc, list, i))
-			if (n == GRAPH_MAX_RANK || integer(c, i, &v[n++]))
-				return 0;
-	} else if (list && !integer(c, list, v)) {
-		n = 1;
-	}
-	while (n && n < count)
-		v[n++] = v[0];
+	if (!list || list->type != JSON_ARR)
+		return list && !number(c, list, v);
+	for (const struct json *i = json_first(c->doc, list); i; i = json_next(c->doc, list, i))
+		if (n == GRAPH_MAX_RANK || number(c, i, &v[n++]))
+			return 0;
 	return n;
 }
+
+const struct call_reader torch_reader = {integer, real, flag, ints, text, input};

@@ -4,348 +4,251 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/torch/torch.h"
 
-struct graph_node *torch_node(const struct torch_call *c, const char *type, const int *in, int nin)
-{
-	struct graph_node *n = build_node(c->b, type, in, nin, c->out, c->nout);
-
-	n->is_told = 1;
-	return n;
-}
-
-struct graph_node *torch_own(const struct torch_call *c)
-{
-	struct graph_node *n = torch_node(c, c->target, c->in, c->nin);
-
-	n->domain = TORCH_DOMAIN;
-	return n;
-}
-
-/* ---- element by element, and what moves elements ---- */
-
-static void same(const struct torch_call *c, const char *onnx)
-{
-	torch_node(c, onnx, c->in, c->nin);
-}
-
-/* The first tensor alone counts: the others are sizes and the like. */
-static void unary(const struct torch_call *c, const char *onnx)
-{
-	torch_node(c, onnx, c->in, c->nin ? 1 : 0);
-}
-
 /* Two operands, of which the second may be a number. */
-static void binary(const struct torch_call *c, const char *onnx)
+static int binary(const struct call *c, const struct call_row *row)
 {
-	int in[2] = {torch_tensor(c, "self"), torch_tensor(c, "other")};
+	const int *given;
+	int in[2];
 
-	if (in[0] < 0 || torch_real(c, "alpha", 1) != 1) {
-		torch_own(c);
-		return;
-	}
+	call_operands(c, row, &given);
+	memcpy(in, given, sizeof in);
+	if (in[0] < 0 || call_real(c, "alpha", 1) != 1)
+		return -1;
 	if (in[1] < 0)
-		in[1] = build_number(c->b, torch_real(c, "other", 0));
-	torch_node(c, onnx, in, 2);
+		in[1] = build_number(c->b, call_real(c, strchr(row->operands, ' ') + 1, 0));
+	call_node(c, row->onnx, in, 2);
+	return 0;
 }
 
-static void power(const struct torch_call *c, const char *onnx)
+/* A bound that is left out would be none. */
+static int clamp(const struct call *c, const struct call_row *row)
 {
-	int in[2] = {torch_tensor(c, "self"), torch_tensor(c, "exponent")};
+	double bound;
 
-	if (in[1] < 0)
-		in[1] = build_number(c->b, torch_real(c, "exponent", 1));
-	if (in[0] < 0)
-		torch_own(c);
-	else
-		torch_node(c, onnx, in, 2);
-}
-
-static void clip(const struct torch_call *c, const char *onnx)
-{
-	const int is_relu6 = !strcmp(c->target, "relu6");
-	const int is_hardtanh = !strcmp(c->target, "hardtanh");
-	double min = torch_real(c, is_hardtanh ? "min_val" : "min", is_hardtanh ? -1 : 0);
-	double max = torch_real(c, is_hardtanh ? "max_val" : "max", is_hardtanh ? 1 : 6);
-	struct graph_node *n;
-
-	if (!is_relu6 && !is_hardtanh &&
-	    (torch_real(c, "min", -1e30) == -1e30 || torch_real(c, "max", 1e30) == 1e30)) {
-		torch_own(c);
-		return;
-	}
-	n = torch_node(c, onnx, c->in, 1);
-	build_float(c->b, n, "min", (float)min);
-	build_float(c->b, n, "max", (float)max);
-}
-
-static void leaky_relu(const struct torch_call *c, const char *onnx)
-{
-	build_float(c->b, torch_node(c, onnx, c->in, 1), "alpha",
-		    (float)torch_real(c, "negative_slope", 0.01));
-}
-
-static void elu(const struct torch_call *c, const char *onnx)
-{
-	build_float(c->b, torch_node(c, onnx, c->in, 1), "alpha", (float)torch_real(c, "alpha", 1));
-}
-
-static void gelu(const struct torch_call *c, const char *onnx)
-{
-	const char *how = torch_text(c, "approximate");
-	struct graph_node *n = torch_node(c, onnx, c->in, 1);
-
-	if (how)
-		build_str(c->b, n, "approximate", how);
-}
-
-/* x * sigmoid(x) is two nodes in ONNX of its time. */
-static void silu(const struct torch_call *c, const char *onnx)
-{
-	int both[2] = {c->in[0], build_between(c->b, c->out[0])};
-
-	build_node(c->b, "Sigmoid", both, 1, &both[1], 1)->is_told = 1;
-	torch_node(c, onnx, both, 2);
-}
-
-static void hard_sigmoid(const struct torch_call *c, const char *onnx)
-{
-	struct graph_node *n = torch_node(c, onnx, c->in, 1);
-
-	build_float(c->b, n, "alpha", 1.0f / 6);
-	build_float(c->b, n, "beta", 0.5f);
+	if (torch_reader.real(c, "min", &bound) || torch_reader.real(c, "max", &bound))
+		return -1;
+	call_node_of(c, row, c->in, 1);
+	return 0;
 }
 
 /* Over the last dimensions, which the second argument lists. */
-static void row_norm(const struct torch_call *c, const char *onnx)
+static int row_norm(const struct call *c, const struct call_row *row)
 {
 	int64_t v[GRAPH_MAX_RANK];
-	const int count = torch_ints(c, "normalized_shape", 0, v);
-	const int in[] = {torch_tensor(c, "input"), torch_tensor(c, "weight"),
-			  torch_tensor(c, "bias")};
-	const int nin = in[2] >= 0 ? 3 : in[1] >= 0 ? 2 : 1;
+	const int count = call_ints(c, "normalized_shape", 0, v);
+	const int *in;
+	const int nin = call_operands(c, row, &in);
 
 	if (in[0] < 0 || count < 1)
-		torch_own(c);
-	else
-		build_int(c->b, torch_node(c, onnx, in, nin), "axis", -count);
+		return -1;
+	build_int(c->b, call_node(c, row->onnx, in, nin), "axis", -count);
+	return 0;
 }
 
-static void softmax(const struct torch_call *c, const char *onnx)
+static int permute(const struct call *c, const struct call_row *row)
 {
-	build_int(c->b, torch_node(c, onnx, c->in, 1), "axis", torch_int(c, "dim", -1));
-}
-
-static void permute(const struct torch_call *c, const char *onnx)
-{
-	struct graph_node *n = torch_node(c, onnx, c->in, 1);
+	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
 	const int rank = build_shape(c->b, c->out[0])->rank;
 	int64_t v[GRAPH_MAX_RANK];
-	int count = torch_ints(c, "dims", 0, v);
+	int count = call_ints(c, "dims", 0, v);
 
 	for (int i = 0; i < count; i++)
 		v[i] += v[i] < 0 ? rank : 0;
 	build_ints(c->b, n, "perm", v, count);
+	return 0;
 }
 
 /* Two dimensions change places; t() has no arguments. */
-static void transpose(const struct torch_call *c, const char *onnx)
+static int transpose(const struct call *c, const struct call_row *row)
 {
-	struct graph_node *n = torch_node(c, onnx, c->in, 1);
+	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
 	const int rank = build_shape(c->b, c->out[0])->rank;
-	int64_t v[GRAPH_MAX_RANK], a = torch_int(c, "dim0", 0), b = torch_int(c, "dim1", 1);
+	int64_t v[GRAPH_MAX_RANK], a = call_int(c, "dim0", 0), b = call_int(c, "dim1", 1);
 
 	a += a < 0 ? rank : 0;
 	b += b < 0 ? rank : 0;
 	if (rank < 2 || a < 0 || b < 0 || a >= rank || b >= rank)
-		return;
+		return 0;
 	for (int i = 0; i < rank; i++)
 		v[i] = i == a ? b : i == b ? a : i;
 	build_ints(c->b, n, "perm", v, rank);
-}
-
-static void concat(const struct torch_call *c, const char *onnx)
-{
-	int64_t axis = torch_int(c, "dim", 0);
-
-	build_int(c->b, torch_node(c, onnx, c->in, c->nin), "axis",
-		  axis < 0 ? axis + build_shape(c->b, c->out[0])->rank : axis);
+	return 0;
 }
 
 /* Pairs of the last dimension first; ONNX has all that come before, then all behind. */
-static void pad(const struct torch_call *c, const char *onnx)
+static int pad(const struct call *c, const struct call_row *row)
 {
 	const int rank = build_shape(c->b, c->out[0])->rank;
 	int64_t v[GRAPH_MAX_RANK], pads[2 * GRAPH_MAX_RANK] = {0};
-	int count = torch_ints(c, "pad", 0, v);
-	const char *mode = torch_text(c, "mode");
-	struct graph_node *n = torch_node(c, onnx, c->in, 1);
+	int count = call_ints(c, "pad", 0, v);
+	const char *mode = call_text(c, "mode");
+	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
 
-	if (rank < 1 || count % 2 || count / 2 > rank || torch_real(c, "value", 0) != 0 ||
+	if (rank < 1 || count % 2 || count / 2 > rank || call_real(c, "value", 0) != 0 ||
 	    (mode && strcmp(mode, "constant") != 0)) {
-		n->domain = TORCH_DOMAIN;
-		return;
+		n->domain = c->domain;
+		return 0;
 	}
 	for (int i = 0; i < count / 2; i++) {
 		pads[rank - 1 - i] = v[2 * i];
 		pads[2 * rank - 1 - i] = v[2 * i + 1];
 	}
 	build_ints(c->b, n, "pads", pads, 2 * rank);
+	return 0;
 }
 
-/* ---- normalization ---- */
-
-static void batch_norm(const struct torch_call *c, const char *onnx)
+static int batch_norm(const struct call *c, const struct call_row *row)
 {
-	const int in[] = {c->in[0], torch_tensor(c, "weight"), torch_tensor(c, "bias"),
-			  torch_tensor(c, "running_mean"), torch_tensor(c, "running_var")};
+	const int *in;
 
+	call_operands(c, row, &in);
 	for (int i = 1; i < 5; i++)
-		if (in[i] < 0) {
-			torch_own(c);
-			return;
-		}
-	build_float(c->b, torch_node(c, onnx, in, 5), "epsilon", (float)torch_real(c, "eps", 1e-5));
+		if (in[i] < 0)
+			return -1;
+	call_node_of(c, row, in, 5);
+	return 0;
 }
 
-/* ---- the table ---- */
-
-static const struct row {
-	const char *target;
-	torch_fn *fn;
-	const char *onnx;
-} rows[] = {
-	{"conv1d", torch_conv, "Conv"},
-	{"conv2d", torch_conv, "Conv"},
-	{"conv3d", torch_conv, "Conv"},
-	{"convolution", torch_conv, "Conv"},
-	{"_convolution", torch_conv, "Conv"},
-	{"conv_transpose1d", torch_conv, "ConvTranspose"},
-	{"conv_transpose2d", torch_conv, "ConvTranspose"},
-	{"conv_transpose3d", torch_conv, "ConvTranspose"},
-	{"linear", torch_linear, NULL},
-	{"addmm", torch_addmm, NULL},
-	{"baddbmm", torch_baddbmm, NULL},
-	{"mm", torch_mm, "mat2"},
-	{"bmm", torch_mm, "mat2"},
-	{"matmul", torch_mm, "other"},
-	{"einsum", torch_einsum, "Einsum"},
-	{"scaled_dot_product_attention", torch_attention, NULL},
-	{"_scaled_dot_product_flash_attention", torch_attention, NULL},
-	{"_scaled_dot_product_flash_attention_for_cpu", torch_attention, NULL},
-	{"_scaled_dot_product_efficient_attention", torch_attention, NULL},
-	{"_scaled_dot_product_cudnn_attention", torch_attention, NULL},
-	{"lstm", torch_recurrent, "LSTM"},
-	{"gru", torch_recurrent, "GRU"},
-	{"rnn_tanh", torch_recurrent, "RNN"},
-	{"rnn_relu", torch_recurrent, "RNN"},
-	{"lstm_cell", torch_cell, "LSTMCell"},
-	{"gru_cell", torch_cell, "GRUCell"},
-	{"rnn_tanh_cell", torch_cell, "RNNCell"},
-	{"rnn_relu_cell", torch_cell, "RNNCell"},
+static const struct call_row rows[] = {
+	{"conv1d", "Conv", .fn = torch_conv},
+	{"conv2d", "Conv", .fn = torch_conv},
+	{"conv3d", "Conv", .fn = torch_conv},
+	{"convolution", "Conv", .fn = torch_conv},
+	{"_convolution", "Conv", .fn = torch_conv},
+	{"conv_transpose1d", "ConvTranspose", .fn = torch_conv},
+	{"conv_transpose2d", "ConvTranspose", .fn = torch_conv},
+	{"conv_transpose3d", "ConvTranspose", .fn = torch_conv},
+	{"linear", NULL, "input weight bias", NULL, torch_linear},
+	{"addmm", NULL, "mat1 mat2 self", NULL, torch_product},
+	{"baddbmm", NULL, "batch1 batch2 self", NULL, torch_product},
+	{"mm", NULL, "self mat2", NULL, torch_product},
+	{"bmm", NULL, "self mat2", NULL, torch_product},
+	{"matmul", NULL, "self other", NULL, torch_product},
+	{"einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"}), call_einsum},
+	{"scaled_dot_product_attention", NULL, .fn = torch_attention},
+	{"_scaled_dot_product_flash_attention", NULL, .fn = torch_attention},
+	{"_scaled_dot_product_flash_attention_for_cpu", NULL, .fn = torch_attention},
+	{"_scaled_dot_product_efficient_attention", NULL, .fn = torch_attention},
+	{"_scaled_dot_product_cudnn_attention", NULL, .fn = torch_attention},
+	{"lstm", "LSTM", .fn = torch_recurrent},
+	{"gru", "GRU", .fn = torch_recurrent},
+	{"rnn_tanh", "RNN", .fn = torch_recurrent},
+	{"rnn_relu", "RNN", .fn = torch_recurrent},
+	{"lstm_cell", "LSTMCell", .fn = torch_cell},
+	{"gru_cell", "GRUCell", .fn = torch_cell},
+	{"rnn_tanh_cell", "RNNCell", .fn = torch_cell},
+	{"rnn_relu_cell", "RNNCell", .fn = torch_cell},
 	/* v * (g / |v|) of constants is a constant */
-	{"_weight_norm", same, "Mul"},
-	{"_weight_norm_interface", same, "Mul"},
-	{"linalg_vector_norm", unary, "ReduceL2"},
-	{"batch_norm", batch_norm, "BatchNormalization"},
-	{"native_batch_norm", batch_norm, "BatchNormalization"},
-	{"_native_batch_norm_legit_no_training", batch_norm, "BatchNormalization"},
-	{"layer_norm", row_norm, "LayerNormalization"},
-	{"native_layer_norm", row_norm, "LayerNormalization"},
-	{"rms_norm", row_norm, "RMSNormalization"},
-	{"group_norm", same, "GroupNormalization"},
-	{"native_group_norm", same, "GroupNormalization"},
-	{"instance_norm", same, "InstanceNormalization"},
-	{"add", binary, "Add"},
-	{"sub", binary, "Sub"},
-	{"mul", binary, "Mul"},
-	{"div", binary, "Div"},
-	{"pow", power, "Pow"},
-	{"relu", unary, "Relu"},
-	{"relu6", clip, "Clip"},
-	{"hardtanh", clip, "Clip"},
-	{"clamp", clip, "Clip"},
-	{"sigmoid", unary, "Sigmoid"},
-	{"tanh", unary, "Tanh"},
-	{"silu", silu, "Mul"},
-	{"gelu", gelu, "Gelu"},
-	{"hardswish", unary, "HardSwish"},
-	{"hardsigmoid", hard_sigmoid, "HardSigmoid"},
-	{"leaky_relu", leaky_relu, "LeakyRelu"},
-	{"elu", elu, "Elu"},
-	{"prelu", same, "PRelu"},
-	{"mish", unary, "Mish"},
-	{"softplus", unary, "Softplus"},
-	{"exp", unary, "Exp"},
-	{"log", unary, "Log"},
-	{"sqrt", unary, "Sqrt"},
-	{"neg", unary, "Neg"},
-	{"abs", unary, "Abs"},
-	{"erf", unary, "Erf"},
-	{"softmax", softmax, "Softmax"},
-	{"_softmax", softmax, "Softmax"},
-	{"log_softmax", softmax, "LogSoftmax"},
-	{"_log_softmax", softmax, "LogSoftmax"},
-	{"max_pool1d", torch_pool, "MaxPool"},
-	{"max_pool2d", torch_pool, "MaxPool"},
-	{"max_pool3d", torch_pool, "MaxPool"},
-	{"max_pool2d_with_indices", torch_pool, "MaxPool"},
-	{"max_pool3d_with_indices", torch_pool, "MaxPool"},
-	{"avg_pool1d", torch_pool, "AveragePool"},
-	{"avg_pool2d", torch_pool, "AveragePool"},
-	{"avg_pool3d", torch_pool, "AveragePool"},
-	{"adaptive_avg_pool1d", torch_adaptive_pool, "AveragePool"},
-	{"adaptive_avg_pool2d", torch_adaptive_pool, "AveragePool"},
-	{"_adaptive_avg_pool2d", torch_adaptive_pool, "AveragePool"},
-	{"adaptive_avg_pool3d", torch_adaptive_pool, "AveragePool"},
-	{"_adaptive_avg_pool3d", torch_adaptive_pool, "AveragePool"},
-	{"adaptive_max_pool1d", torch_adaptive_pool, "MaxPool"},
-	{"adaptive_max_pool2d", torch_adaptive_pool, "MaxPool"},
-	{"adaptive_max_pool3d", torch_adaptive_pool, "MaxPool"},
-	{"mean", unary, "ReduceMean"},
-	{"sum", unary, "ReduceSum"},
-	{"amax", unary, "ReduceMax"},
-	{"view", unary, "Reshape"},
-	{"_unsafe_view", unary, "Reshape"},
-	{"reshape", unary, "Reshape"},
-	{"view_as", unary, "Reshape"},
-	{"reshape_as", unary, "Reshape"},
-	{"flatten", unary, "Reshape"},
-	{"unflatten", unary, "Reshape"},
-	{"unsqueeze", unary, "Unsqueeze"},
-	{"squeeze", unary, "Squeeze"},
-	{"permute", permute, "Transpose"},
-	{"transpose", transpose, "Transpose"},
-	{"t", transpose, "Transpose"},
-	{"expand", unary, "Expand"},
-	{"expand_as", unary, "Expand"},
-	{"repeat", unary, "Tile"},
-	{"slice", unary, "Slice"},
-	{"narrow", unary, "Slice"},
-	{"select", unary, "Slice"},
-	{"split", unary, "Split"},
-	{"split_with_sizes", unary, "Split"},
-	{"chunk", unary, "Split"},
-	{"unbind", unary, "Split"},
-	{"cat", concat, "Concat"},
-	{"stack", same, "Stack"},
-	{"pad", pad, "Pad"},
-	{"constant_pad_nd", pad, "Pad"},
-	{"embedding", same, "Gather"},
-	{"upsample_nearest2d", unary, "Resize"},
-	{"upsample_bilinear2d", unary, "Resize"},
-	{"dropout", unary, "Identity"},
-	{"contiguous", unary, "Identity"},
-	{"clone", unary, "Identity"},
-	{"alias", unary, "Identity"},
-	{"detach", unary, "Identity"},
-	{"lift_fresh_copy", unary, "Identity"},
-	{"to", unary, "Cast"},
-	{"_to_copy", unary, "Cast"},
-	{"type_as", unary, "Cast"},
+	{"_weight_norm", "Mul"},
+	{"_weight_norm_interface", "Mul"},
+	{"linalg_vector_norm", "ReduceL2", "0"},
+	{"batch_norm", "BatchNormalization", "0 weight bias running_mean running_var",
+	 CALL_ATTRS({CALL_REAL, "epsilon", "eps", 1e-5}), batch_norm},
+	{"native_batch_norm", "BatchNormalization", "0 weight bias running_mean running_var",
+	 CALL_ATTRS({CALL_REAL, "epsilon", "eps", 1e-5}), batch_norm},
+	{"_native_batch_norm_legit_no_training", "BatchNormalization",
+	 "0 weight bias running_mean running_var", CALL_ATTRS({CALL_REAL, "epsilon", "eps", 1e-5}),
+	 batch_norm},
+	{"layer_norm", "LayerNormalization", "input weight bias", NULL, row_norm},
+	{"native_layer_norm", "LayerNormalization", "input weight bias", NULL, row_norm},
+	{"rms_norm", "RMSNormalization", "input weight bias", NULL, row_norm},
+	{"group_norm", "GroupNormalization"},
+	{"native_group_norm", "GroupNormalization"},
+	{"instance_norm", "InstanceNormalization"},
+	{"add", "Add", "self other", NULL, binary},
+	{"sub", "Sub", "self other", NULL, binary},
+	{"mul", "Mul", "self other", NULL, binary},
+	{"div", "Div", "self other", NULL, binary},
+	{"pow", "Pow", "self exponent", NULL, binary},
+	{"relu", "Relu", "0"},
+	{"relu6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"hardtanh", "Clip", "0",
+	 CALL_ATTRS({CALL_REAL, "min", "min_val", -1}, {CALL_REAL, "max", "max_val", 1})},
+	{"clamp", "Clip", NULL,
+	 CALL_ATTRS({CALL_REAL, "min", "min", 0}, {CALL_REAL, "max", "max", 6}), clamp},
+	{"sigmoid", "Sigmoid", "0"},
+	{"tanh", "Tanh", "0"},
+	{"silu", "Sigmoid", .fn = call_gated},
+	{"gelu", "Gelu", "0", CALL_ATTRS({CALL_TEXT, "approximate", "approximate"})},
+	{"hardswish", "HardSwish", "0"},
+	{"hardsigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
+	{"leaky_relu", "LeakyRelu", "0", CALL_ATTRS({CALL_REAL, "alpha", "negative_slope", 0.01})},
+	{"elu", "Elu", "0", CALL_ATTRS({CALL_REAL, "alpha", "alpha", 1})},
+	{"prelu", "PRelu"},
+	{"mish", "Mish", "0"},
+	{"softplus", "Softplus", "0"},
+	{"exp", "Exp", "0"},
+	{"log", "Log", "0"},
+	{"sqrt", "Sqrt", "0"},
+	{"neg", "Neg", "0"},
+	{"abs", "Abs", "0"},
+	{"erf", "Erf", "0"},
+	{"softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", "dim", -1})},
+	{"_softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", "dim", -1})},
+	{"log_softmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", "dim", -1})},
+	{"_log_softmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", "dim", -1})},
+	{"max_pool1d", "MaxPool", .fn = torch_pool},
+	{"max_pool2d", "MaxPool", .fn = torch_pool},
+	{"max_pool3d", "MaxPool", .fn = torch_pool},
+	{"max_pool2d_with_indices", "MaxPool", .fn = torch_pool},
+	{"max_pool3d_with_indices", "MaxPool", .fn = torch_pool},
+	{"avg_pool1d", "AveragePool", .fn = torch_pool},
+	{"avg_pool2d", "AveragePool", .fn = torch_pool},
+	{"avg_pool3d", "AveragePool", .fn = torch_pool},
+	{"adaptive_avg_pool1d", "AveragePool", .fn = torch_adaptive_pool},
+	{"adaptive_avg_pool2d", "AveragePool", .fn = torch_adaptive_pool},
+	{"_adaptive_avg_pool2d", "AveragePool", .fn = torch_adaptive_pool},
+	{"adaptive_avg_pool3d", "AveragePool", .fn = torch_adaptive_pool},
+	{"_adaptive_avg_pool3d", "AveragePool", .fn = torch_adaptive_pool},
+	{"adaptive_max_pool1d", "MaxPool", .fn = torch_adaptive_pool},
+	{"adaptive_max_pool2d", "MaxPool", .fn = torch_adaptive_pool},
+	{"adaptive_max_pool3d", "MaxPool", .fn = torch_adaptive_pool},
+	{"mean", "ReduceMean", "0"},
+	{"sum", "ReduceSum", "0"},
+	{"amax", "ReduceMax", "0"},
+	{"view", "Reshape", "0"},
+	{"_unsafe_view", "Reshape", "0"},
+	{"reshape", "Reshape", "0"},
+	{"view_as", "Reshape", "0"},
+	{"reshape_as", "Reshape", "0"},
+	{"flatten", "Reshape", "0"},
+	{"unflatten", "Reshape", "0"},
+	{"unsqueeze", "Unsqueeze", "0"},
+	{"squeeze", "Squeeze", "0"},
+	{"permute", "Transpose", .fn = permute},
+	{"transpose", "Transpose", .fn = transpose},
+	{"t", "Transpose", .fn = transpose},
+	{"expand", "Expand", "0"},
+	{"expand_as", "Expand", "0"},
+	{"repeat", "Tile", "0"},
+	{"slice", "Slice", "0"},
+	{"narrow", "Slice", "0"},
+	{"select", "Slice", "0"},
+	{"split", "Split", "0"},
+	{"split_with_sizes", "Split", "0"},
+	{"chunk", "Split", "0"},
+	{"unbind", "Split", "0"},
+	{"cat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim"})},
+	{"stack", "Stack"},
+	{"pad", "Pad", .fn = pad},
+	{"constant_pad_nd", "Pad", .fn = pad},
+	{"embedding", "Gather"},
+	{"upsample_nearest2d", "Resize", "0"},
+	{"upsample_bilinear2d", "Resize", "0"},
+	{"dropout", "Identity", "0"},
+	{"contiguous", "Identity", "0"},
+	{"clone", "Identity", "0"},
+	{"alias", "Identity", "0"},
+	{"detach", "Identity", "0"},
+	{"lift_fresh_copy", "Identity", "0"},
+	{"to", "Cast", "0"},
+	{"_to_copy", "Cast", "0"},
+	{"type_as", "Cast", "0"},
 };
 
 /* The first node has the name of the call. Others are called as what they make is; where that is
  * the same name, the type is added, because names tell workloads of the same sizes apart. */
-static void name_nodes(const struct torch_call *c, int first)
+static void name_nodes(const struct call *c, int first)
 {
 	struct graph *g = c->b->g;
 
@@ -356,17 +259,10 @@ static void name_nodes(const struct torch_call *c, int first)
 			g->node[i].name = arena_printf(c->b->a, "%s/%s", c->name, g->node[i].type);
 }
 
-void torch_call(const struct torch_call *c)
+void torch_convert(const struct call *c)
 {
 	const int first = c->b->g->nnode;
-	const struct row *row = NULL;
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !row; i++)
-		if (!strcmp(rows[i].target, c->target))
-			row = &rows[i];
-	if (row && c->nin)
-		row->fn(c, row->onnx);
-	else
-		torch_own(c);
+	call_convert(c, c->nin ? call_find(rows, sizeof rows / sizeof *rows, c->type) : NULL);
 	name_nodes(c, first);
 }

@@ -2,78 +2,52 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/torch/torch.h"
 
-void torch_linear(const struct torch_call *c, const char *onnx)
+int torch_linear(const struct call *c, const struct call_row *row)
 {
-	int bias = torch_tensor(c, "bias");
+	const int *in;
 
-	(void)onnx;
-	compose_linear(c->b, torch_tensor(c, "input"), torch_tensor(c, "weight"), bias, c->out[0],
-		       1);
+	call_operands(c, row, &in);
+	compose_linear(c->b, in[0], in[1], in[2], c->out[0], 1);
+	return 0;
 }
 
 /* A value times a factor, as a node of its own. */
-static int scaled(const struct torch_call *c, int v, double factor)
+static int scaled(const struct call *c, int v, double factor)
 {
 	const int in[] = {v, build_number(c->b, factor)};
 	const int to = build_between(c->b, v);
 
-	build_node(c->b, "Mul", in, 2, &to, 1)->is_told = 1;
+	call_between(c, "Mul", in, 2, to);
 	return to;
 }
 
 /* A product, to which something may be added; both may have factors. */
-static void product(const struct torch_call *c, const char *a, const char *b, int added)
+int torch_product(const struct call *c, const struct call_row *row)
 {
-	const int x = torch_tensor(c, a), y = torch_tensor(c, b);
-	const double alpha = torch_real(c, "alpha", 1), beta = torch_real(c, "beta", 1);
-	int part[] = {c->out[0], added};
+	const double alpha = call_real(c, "alpha", 1), beta = call_real(c, "beta", 1);
+	const int *in;
+	int part[] = {c->out[0], -1};
 
-	if (x < 0 || y < 0) {
-		torch_own(c);
-		return;
-	}
+	call_operands(c, row, &in);
+	if (in[0] < 0 || in[1] < 0)
+		return -1;
+	part[1] = in[2];
 	if (alpha == 1 && beta == 1) {
-		compose_linear(c->b, x, y, added, c->out[0], 0);
-		return;
+		compose_linear(c->b, in[0], in[1], in[2], c->out[0], 0);
+		return 0;
 	}
 	part[0] = build_between(c->b, c->out[0]);
-	compose_linear(c->b, x, y, -1, part[0], 0);
+	compose_linear(c->b, in[0], in[1], -1, part[0], 0);
 	if (alpha != 1)
 		part[0] = scaled(c, part[0], alpha);
-	if (beta != 1 && added >= 0)
-		part[1] = scaled(c, added, beta);
-	torch_node(c, added < 0 ? "Identity" : "Add", part, added < 0 ? 1 : 2);
-}
-
-void torch_addmm(const struct torch_call *c, const char *onnx)
-{
-	(void)onnx;
-	product(c, "mat1", "mat2", torch_tensor(c, "self"));
-}
-
-void torch_baddbmm(const struct torch_call *c, const char *onnx)
-{
-	(void)onnx;
-	product(c, "batch1", "batch2", torch_tensor(c, "self"));
-}
-
-void torch_mm(const struct torch_call *c, const char *onnx)
-{
-	product(c, "self", onnx, -1);
-}
-
-void torch_einsum(const struct torch_call *c, const char *onnx)
-{
-	const char *equation = torch_text(c, "equation");
-
-	if (equation)
-		build_str(c->b, torch_node(c, onnx, c->in, c->nin), "equation", equation);
-	else
-		torch_own(c);
+	if (beta != 1 && part[1] >= 0)
+		part[1] = scaled(c, part[1], beta);
+	call_node(c, part[1] < 0 ? "Identity" : "Add", part, part[1] < 0 ? 1 : 2);
+	return 0;
 }
 
 /* A value between the nodes of a call, whose shape is that of q but for the last dimension. */
-static int scores(const struct torch_call *c, int q, int64_t columns)
+static int scores(const struct call *c, int q, int64_t columns)
 {
 	struct declared *d = arena_new(c->b->a, struct declared);
 	int v = build_part(c->b, c->out[0], "scores");
@@ -85,7 +59,7 @@ static int scores(const struct torch_call *c, int q, int64_t columns)
 }
 
 /* Keys or values whose heads each serve several of the queries': once for each of these. */
-static int for_each_head(const struct torch_call *c, int of, const struct shape *q)
+static int for_each_head(const struct call *c, int of, const struct shape *q)
 {
 	const struct shape *s = build_shape(c->b, of);
 	struct declared *d;
@@ -98,20 +72,20 @@ static int for_each_head(const struct torch_call *c, int of, const struct shape 
 	*d = *c->b->g->value[of]->declared;
 	d->shape.dim[q->rank - 3] = q->dim[q->rank - 3];
 	c->b->g->value[wide]->declared = d;
-	build_node(c->b, "Expand", &of, 1, &wide, 1)->is_told = 1;
+	call_between(c, "Expand", &of, 1, wide);
 	return wide;
 }
 
 /* What is added to the scores; a causal mask is a constant. -1: nothing. */
-static int mask_of(const struct torch_call *c, const struct shape *q, const struct shape *k)
+static int mask_of(const struct call *c, const struct shape *q, const struct shape *k)
 {
 	struct declared *d;
 	struct value *v;
-	int mask = torch_tensor(c, "attn_mask");
+	int mask = call_input(c, "attn_mask");
 
 	if (mask < 0)
-		mask = torch_tensor(c, "attn_bias");
-	if (mask >= 0 || !torch_flag(c, "is_causal", 0) || q->rank < 2 || k->rank != q->rank)
+		mask = call_input(c, "attn_bias");
+	if (mask >= 0 || !call_flag(c, "is_causal", 0) || q->rank < 2 || k->rank != q->rank)
 		return mask;
 	d = arena_new(c->b->a, struct declared);
 	d->elem = VALUE_F32;
@@ -128,34 +102,32 @@ static int mask_of(const struct torch_call *c, const struct shape *q, const stru
 }
 
 /* The scores, to which a mask is added; one of truth values chooses among them. */
-static int masked(const struct torch_call *c, int from, int mask)
+static int masked(const struct call *c, int from, int mask)
 {
 	const int added[] = {from, mask};
 	const int chosen[] = {mask, from, build_number(c->b, -1e30)};
 	const struct declared *d = c->b->g->value[mask]->declared;
 	const struct shape *s = build_shape(c->b, from);
 	int to = scores(c, from, s->dim[s->rank - 1]);
-	struct graph_node *n;
 
-	n = d && d->elem == VALUE_BOOL ? build_node(c->b, "Where", chosen, 3, &to, 1)
-				       : build_node(c->b, "Add", added, 2, &to, 1);
-	n->is_told = 1;
+	if (d && d->elem == VALUE_BOOL)
+		call_between(c, "Where", chosen, 3, to);
+	else
+		call_between(c, "Add", added, 2, to);
 	return to;
 }
 
 /* softmax(q k') v, as its two products. */
-void torch_attention(const struct torch_call *c, const char *onnx)
+int torch_attention(const struct call *c, const struct call_row *row)
 {
-	int in[] = {torch_tensor(c, "query"), torch_tensor(c, "key"), torch_tensor(c, "value")};
+	int in[] = {call_input(c, "query"), call_input(c, "key"), call_input(c, "value")};
 	const struct shape *q = build_shape(c->b, in[0]), *k = build_shape(c->b, in[1]);
 	const int mask = mask_of(c, q, k);
 	int product, after[2];
 
-	(void)onnx;
-	if (in[2] < 0 || q->rank < 2 || k->rank != q->rank) {
-		torch_own(c);
-		return;
-	}
+	(void)row;
+	if (in[2] < 0 || q->rank < 2 || k->rank != q->rank)
+		return -1;
 	for (int i = 1; i < 3; i++)
 		in[i] = for_each_head(c, in[i], q);
 	product = scores(c, in[0], k->dim[q->rank - 2]);
@@ -164,6 +136,7 @@ void torch_attention(const struct torch_call *c, const char *onnx)
 		product = masked(c, product, mask);
 	after[0] = scores(c, product, k->dim[q->rank - 2]);
 	after[1] = in[2];
-	build_node(c->b, "Softmax", &product, 1, after, 1)->is_told = 1;
-	torch_node(c, "MatMul", after, 2);
+	call_between(c, "Softmax", &product, 1, after[0]);
+	call_node(c, "MatMul", after, 2);
+	return 0;
 }

@@ -246,8 +246,8 @@ static int *collect(struct reader *r, const struct json *list, int is_input, int
 	return to;
 }
 
-/* torch.ops.aten.add_.Tensor is "add", with the overload "Tensor". */
-static void name_operator(struct torch_call *c, struct arena *a, const char *target)
+/* torch.ops.aten.add_.Tensor is "add", whose overload "Tensor" says nothing more. */
+static const char *name_operator(struct arena *a, const char *target)
 {
 	static const char prefix[] = "torch.ops.aten.";
 	const int is_aten = !strncmp(target, prefix, sizeof prefix - 1);
@@ -255,33 +255,38 @@ static void name_operator(struct torch_call *c, struct arena *a, const char *tar
 	char *dot = is_aten ? strchr(name, '.') : NULL;
 	size_t n;
 
-	c->overload = dot ? dot + 1 : "";
 	if (dot)
 		*dot = 0;
 	n = strlen(name);
 	if (is_aten && n > 1 && name[n - 1] == '_' && name[0] != '_')
 		name[n - 1] = 0; /* the same in place */
-	c->target = name;
+	return name;
 }
 
 static int read_call(struct reader *r, const struct json *node, struct err *e)
 {
-	struct torch_call c = {.b = &r->b, .doc = r->d, .tensor = &r->tensor, .name = ""};
+	struct torch_call t = {.a = r->b.a, .doc = r->d, .tensor = &r->tensor};
+	struct call c = {.b = &r->b,
+			 .name = "",
+			 .domain = "torch",
+			 .is_told = 1,
+			 .reader = &torch_reader,
+			 .at = &t};
 	const char *target;
 
 	if (json_str(json_get(r->d, node, "target"), r->b.a, &target))
 		return err_set(e,
 			       "it is no exported program, or damaged (a node without a target)");
 	json_str(json_get(r->d, node, "name"), r->b.a, &c.name);
-	name_operator(&c, r->b.a, target);
-	c.inputs = json_get(r->d, node, "inputs");
-	c.in = collect(r, c.inputs, 1, &c.nin);
+	c.type = name_operator(r->b.a, target);
+	t.inputs = json_get(r->d, node, "inputs");
+	c.in = collect(r, t.inputs, 1, &c.nin);
 	c.out = collect(r, json_get(r->d, node, "outputs"), 0, &c.nout);
 	r->links += c.nin + c.nout;
 	if (r->links > MOST_LINKS)
 		return err_set(e, "its operators have more than %d inputs and outputs", MOST_LINKS);
 	if (c.nout) /* the others are about sizes */
-		torch_call(&c);
+		torch_convert(&c);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 enum { MOST_LAYERS = 1000 };
 
 struct layers {
-	const struct torch_call *c;
+	const struct call *c;
 	const char *type; /* of ONNX */
 	int *weight;	  /* of each layer and direction: of the inputs, of the state, biases */
 	int each;	  /* how many of them a direction has */
@@ -19,7 +19,7 @@ struct layers {
 /* A value of this shape between the nodes of the call, of the type of its first output. */
 static int part(const struct layers *l, const char *what, int rank, const int64_t *dim)
 {
-	const struct torch_call *c = l->c;
+	const struct call *c = l->c;
 	struct declared *d = arena_new(c->b->a, struct declared);
 	int v = build_part(c->b, c->out[0], what);
 
@@ -133,18 +133,18 @@ static void leave(const struct layers *l, const int *after)
 }
 
 /* -1 from here on: the call has what ONNX's operator has not, and nothing was added. */
-static int recurrent(const struct torch_call *c, const char *onnx)
+static int recurrent(const struct call *c, const char *onnx)
 {
-	const int input = torch_tensor(c, "input"), has_biases = torch_flag(c, "has_biases", 1);
+	const int input = call_input(c, "input"), has_biases = call_flag(c, "has_biases", 1);
 	struct layers l = {.c = c, .type = onnx, .each = has_biases ? 4 : 2};
 	const struct shape *x = input < 0 ? NULL : build_shape(c->b, input);
-	const int64_t count = torch_int(c, "num_layers", 1);
+	const int64_t count = call_int(c, "num_layers", 1);
 	int nweight = torch_tensors(c, "params", &l.weight), *after, out;
 
 	l.nstate = torch_tensors(c, "hx", &l.state);
 	l.count = count < 1 || count > MOST_LAYERS ? 0 : (int)count;
-	l.directions = 1 + torch_flag(c, "bidirectional", 0);
-	l.is_batch_first = torch_flag(c, "batch_first", 0);
+	l.directions = 1 + call_flag(c, "bidirectional", 0);
+	l.is_batch_first = call_flag(c, "batch_first", 0);
 	if (!x || x->rank != 3 || build_shape(c->b, c->out[0])->rank != 3 || l.nstate < 1 ||
 	    l.nstate > 2 || l.state[0] < 0 || l.state[l.nstate - 1] < 0)
 		return -1;
@@ -168,12 +168,12 @@ static int recurrent(const struct torch_call *c, const char *onnx)
 
 /* One step: the products of the input and of the state, which are added (but for a GRU's), and what
  * becomes of them. */
-static int cell(const struct torch_call *c, const char *onnx)
+static int cell(const struct call *c, const char *onnx)
 {
 	struct layers l = {.c = c, .type = onnx};
-	const int x = torch_tensor(c, "input"), is_gru = !strncmp(onnx, "GRU", 3);
-	const int w[] = {torch_tensor(c, "w_ih"), torch_tensor(c, "w_hh")};
-	const int bias[] = {torch_tensor(c, "b_ih"), torch_tensor(c, "b_hh")};
+	const int x = call_input(c, "input"), is_gru = !strncmp(onnx, "GRU", 3);
+	const int w[] = {call_input(c, "w_ih"), call_input(c, "w_hh")};
+	const int bias[] = {call_input(c, "b_ih"), call_input(c, "b_hh")};
 	int product[2], in[3], n = 1;
 	struct graph_node *last;
 
@@ -198,18 +198,16 @@ static int cell(const struct torch_call *c, const char *onnx)
 	if (l.nstate > 1)
 		in[n++] = l.state[1];
 	last = node(&l, onnx, in, n, c->out, c->nout);
-	last->domain = TORCH_DOMAIN;
+	last->domain = c->domain;
 	return 0;
 }
 
-void torch_recurrent(const struct torch_call *c, const char *onnx)
+int torch_recurrent(const struct call *c, const struct call_row *row)
 {
-	if (recurrent(c, onnx))
-		torch_own(c)->weighs = 1;
+	return recurrent(c, row->onnx) ? call_weighs(c, row) : 0;
 }
 
-void torch_cell(const struct torch_call *c, const char *onnx)
+int torch_cell(const struct call *c, const struct call_row *row)
 {
-	if (cell(c, onnx))
-		torch_own(c)->weighs = 1;
+	return cell(c, row->onnx) ? call_weighs(c, row) : 0;
 }
