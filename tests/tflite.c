@@ -491,7 +491,7 @@ static void test_lists(void)
 	expect("x f 2,3\nr f 6\ny f 2,5\nw f 5,3\n"
 	       "RESHAPE x -> r 0=1,1,1,1,1,1,1,1,1,1,1,1,6\nFULLY_CONNECTED x w -> y\n",
 	       "2x3:3x5", "a shape of more dimensions than a tensor can have");
-	ok(was_said("unknown operators: Reshape"), "is no operator that is known");
+	ok(was_said("unknown operators: RESHAPE"), "is no operator that is known");
 }
 
 static void test_unknown(void)

@@ -3,8 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "lib/extract/compose.h"
-
 /* ---- attributes ---- */
 
 int64_t call_int(const struct call *c, const char *name, int64_t otherwise)
@@ -54,6 +52,11 @@ int call_input(const struct call *c, const char *name)
 	return c->reader->input(c, name);
 }
 
+int call_elem(const struct call *c, int value)
+{
+	return value < 0 ? VALUE_UNKNOWN : c->b->g->value[value]->declared->elem;
+}
+
 static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
 {
 	int64_t v[GRAPH_MAX_RANK];
@@ -76,7 +79,7 @@ static void put(const struct call *c, struct graph_node *n, const struct call_at
 		break;
 	case CALL_INTS:
 		count = call_ints(c, a->theirs, 0, v);
-		if (count)
+		if (count > 0)
 			build_ints(c->b, n, a->onnx, v, count);
 		break;
 	case CALL_TEXT:
@@ -84,12 +87,16 @@ static void put(const struct call *c, struct graph_node *n, const struct call_at
 		if (text)
 			build_str(c->b, n, a->onnx, text);
 		break;
+	case CALL_ELEM:
+		build_int(c->b, n, a->onnx, call_elem(c, call_out(c, 0)));
+		break;
 	default:
 		build_str(c->b, n, a->onnx, a->word);
 	}
 }
 
-int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx)
+int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx,
+		   int64_t otherwise)
 {
 	for (const struct call_attr *a = row->attrs; a && a->kind; a++) {
 		if (strcmp(a->onnx, onnx) != 0)
@@ -97,7 +104,7 @@ int64_t call_param(const struct call *c, const struct call_row *row, const char 
 		return a->kind == CALL_FLAG ? call_flag(c, a->theirs, (int)a->otherwise)
 					    : call_int(c, a->theirs, (int64_t)a->otherwise);
 	}
-	return 0;
+	return otherwise;
 }
 
 /* ---- nodes ---- */
@@ -195,28 +202,4 @@ void call_convert(const struct call *c, const struct call_row *row)
 {
 	if (!row || (row->fn ? row->fn : plain)(c, row) < 0)
 		call_own(c);
-}
-
-int call_weighs(const struct call *c, const struct call_row *row)
-{
-	(void)row;
-	call_own(c)->weighs = 1;
-	return 0;
-}
-
-int call_gated(const struct call *c, const struct call_row *row)
-{
-	const int both[] = {call_in(c, 0), build_between(c->b, c->out[0])};
-
-	call_between(c, row->onnx, both, c->nin ? 1 : 0, both[1]);
-	call_node(c, "Mul", both, 2);
-	return 0;
-}
-
-int call_einsum(const struct call *c, const struct call_row *row)
-{
-	if (!call_text(c, row->attrs->theirs))
-		return -1;
-	call_node_of(c, row, c->in, c->nin);
-	return 0;
 }

@@ -24,7 +24,7 @@ struct call {
 };
 
 /* Attributes by their names. Numbers: 0, or -1 if there is none. A list has at most GRAPH_MAX_RANK
- * numbers; how many, 0: there is no such list. */
+ * numbers; how many, 0: there is no such list, -1: it is too long. */
 struct call_reader {
 	int (*integer)(const struct call *c, const char *name, int64_t *v);
 	int (*real)(const struct call *c, const char *name, double *v);
@@ -58,13 +58,22 @@ struct call_row;
 /* Adds the nodes. -1: it has added nothing, and the operator stays as it is. */
 typedef int call_fn(const struct call *c, const struct call_row *row);
 
-enum call_kind { CALL_END, CALL_INT, CALL_REAL, CALL_FLAG, CALL_INTS, CALL_TEXT, CALL_WORD };
+enum call_kind {
+	CALL_END,
+	CALL_INT,
+	CALL_REAL,
+	CALL_FLAG,
+	CALL_INTS,
+	CALL_TEXT,
+	CALL_WORD,
+	CALL_ELEM
+};
 
 struct call_attr {
 	enum call_kind kind;
 	const char *onnx, *theirs; /* theirs is NULL: it is always what follows */
 	double otherwise;	   /* if it is not there; CALL_INTS and CALL_TEXT: it is left out */
-	const char *word;	   /* CALL_WORD */
+	const char *word;	   /* CALL_WORD; CALL_ELEM: the type of what it makes */
 };
 #define CALL_ATTRS(...)                                                                            \
 	(const struct call_attr[])                                                                 \
@@ -75,6 +84,8 @@ struct call_attr {
 		}                                                                                  \
 	}
 #define CALL_CLIP(low, high) CALL_ATTRS({CALL_REAL, "min", 0, low}, {CALL_REAL, "max", 0, high})
+#define CALL_REDUCE(keep)                                                                          \
+	CALL_ATTRS({CALL_FLAG, "keepdims", keep}, {CALL_INT, "noop_with_empty_axes", 0, 1})
 #define CALL_HARD_SIGMOID                                                                          \
 	CALL_ATTRS({CALL_REAL, "alpha", 0, (double)(1.0F / 6)}, {CALL_REAL, "beta", 0, 0.5})
 
@@ -108,11 +119,28 @@ struct graph_node *call_own(const struct call *c);
 /* A node between: of these inputs, with one output. */
 struct graph_node *call_between(const struct call *c, const char *type, const int *in, int nin,
 				int out);
-/* What the row calls so by ONNX's name. */
-int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx);
+/* The number that the row calls so by ONNX's name; where it has no such attribute: otherwise. */
+int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx,
+		   int64_t otherwise);
+/* The type that the file tells of a value. */
+int call_elem(const struct call *c, int value);
 
-call_fn call_weighs;
-call_fn call_gated;  /* x * onnx(x) */
-call_fn call_einsum; /* not without an equation */
+/* ---- functions for several formats (call_shared.c) ---- */
+
+call_fn call_weighs;		/* it has weights, and no rule knows it */
+call_fn call_gated;		/* x * onnx(x) */
+call_fn call_square;		/* of x, or of x - y */
+call_fn call_chain;		/* onnx names two operators, of which the second reads the first */
+call_fn call_einsum;		/* not without an equation */
+call_fn call_arg;		/* the axis is input 1 */
+call_fn call_gather;		/* the axis is input 2, or an attribute; none with batch_dims */
+call_fn call_pack, call_unpack; /* axis; the number of parts, if it is not that of the outputs */
+call_fn call_split;		/* operands: data, axis, sizes; parts as above */
+call_fn call_slice;		/* inputs: data, begin, size */
+/* Inputs: data, begin, end, step. Masks are attributes: begin, end, ellipsis, new_axis, shrink. */
+call_fn call_strided_slice;
+call_fn call_pad;    /* inputs: data, pairs, the number; onnx is the mode */
+call_fn call_resize; /* inputs: an image whose channels are last, height and width */
+call_fn call_rank;
 
 #endif

@@ -20,17 +20,17 @@ static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct 
 	return rc;
 }
 
-int tflite_loop(struct reader *r, const struct operation *o, struct err *e)
+int tflite_loop(struct reader *r, const struct call *o, struct err *e)
 {
 	struct graph_node *loop = build_node(&r->b, "While", o->in, o->nin, o->out, o->nout);
 
 	if (r->depth == DEEPEST)
 		return err_set(e, "its loops are more than %d deep", DEEPEST);
-	loop->name = rewrite_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
+	loop->name = call_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
 	loop->attr = arena_array(r->b.a, struct attr, 2);
 	for (int i = 0; i < 2; i++) {
-		const uint32_t which =
-			flat_uint(&r->f, o->options, i ? LOOP_BODY : LOOP_CONDITION, 0);
+		const uint32_t which = flat_uint(&r->f, ((const struct options *)o->at)->at,
+						 i ? LOOP_BODY : LOOP_CONDITION, 0);
 		struct graph *g = arena_new(r->b.a, struct graph);
 
 		graph_init(g, r->b.a);
@@ -44,7 +44,7 @@ int tflite_loop(struct reader *r, const struct operation *o, struct err *e)
 	return 0;
 }
 
-void tflite_variable(struct reader *r, const struct operation *o)
+void tflite_variable(struct reader *r, const struct call *o)
 {
 	for (int i = 0; i < o->nout && r->assigns; i++)
 		if (o->out[i] >= 0)

@@ -1,141 +1,257 @@
 /* Which operator of ONNX, or which several, an operator of TFLite is. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/extract/tflite/rewrite.h"
 
-/* TFLite's name; how its nodes are made; the name in ONNX, for those that differ in nothing else;
- * where the options hold a fused activation, plus 1. */
-struct row {
-	const char *type;
-	rewrite_fn *fn;
-	const char *onnx;
-	int activation;
-};
+/* ---- options ---- */
 
-static const struct row rows[] = {
-	{"CONV_2D", rewrite_conv, "Conv", 4},
-	{"DEPTHWISE_CONV_2D", rewrite_conv, "Conv", 5},
-	{"CONV_3D", rewrite_conv, "Conv", 5},
-	{"TRANSPOSE_CONV", rewrite_conv_transpose, "ConvTranspose", 4},
-	{"CONV_3D_TRANSPOSE", rewrite_conv_transpose, "ConvTranspose", 5},
-	{"Convolution2DTransposeBias", rewrite_custom_transpose, "ConvTranspose", 0},
-	{"AVERAGE_POOL_2D", rewrite_pool, "AveragePool", 6},
-	{"MAX_POOL_2D", rewrite_pool, "MaxPool", 6},
-	{"L2_POOL_2D", rewrite_pool, "LpPool", 6},
-	{"FULLY_CONNECTED", rewrite_fully_connected, "MatMul", 1},
-	{"BATCH_MATMUL", rewrite_batch_matmul, "MatMul", 0},
-	{"ADD", rewrite_same, "Add", 1},
-	{"SUB", rewrite_same, "Sub", 1},
-	{"MUL", rewrite_same, "Mul", 1},
-	{"DIV", rewrite_same, "Div", 1},
-	{"FLOOR_DIV", rewrite_same, "FloorDiv", 0},
-	{"FLOOR_MOD", rewrite_same, "Mod", 0},
-	{"POW", rewrite_same, "Pow", 0},
-	{"MAXIMUM", rewrite_same, "Max", 0},
-	{"MINIMUM", rewrite_same, "Min", 0},
-	{"ADD_N", rewrite_same, "Sum", 0},
-	{"SQUARE", rewrite_square, NULL, 0},
-	{"SQUARED_DIFFERENCE", rewrite_square, NULL, 0},
-	{"RSQRT", rewrite_rsqrt, NULL, 0},
-	{"EQUAL", rewrite_same, "Equal", 0},
-	{"NOT_EQUAL", rewrite_not_equal, NULL, 0},
-	{"GREATER", rewrite_same, "Greater", 0},
-	{"GREATER_EQUAL", rewrite_same, "GreaterOrEqual", 0},
-	{"LESS", rewrite_same, "Less", 0},
-	{"LESS_EQUAL", rewrite_same, "LessOrEqual", 0},
-	{"LOGICAL_AND", rewrite_same, "And", 0},
-	{"LOGICAL_OR", rewrite_same, "Or", 0},
-	{"LOGICAL_NOT", rewrite_same, "Not", 0},
-	{"SELECT", rewrite_same, "Where", 0},
-	{"SELECT_V2", rewrite_same, "Where", 0},
-	{"ABS", rewrite_same, "Abs", 0},
-	{"NEG", rewrite_same, "Neg", 0},
-	{"SIGN", rewrite_same, "Sign", 0},
-	{"EXP", rewrite_same, "Exp", 0},
-	{"LOG", rewrite_same, "Log", 0},
-	{"SQRT", rewrite_same, "Sqrt", 0},
-	{"SIN", rewrite_same, "Sin", 0},
-	{"COS", rewrite_same, "Cos", 0},
-	{"FLOOR", rewrite_same, "Floor", 0},
-	{"CEIL", rewrite_same, "Ceil", 0},
-	{"ROUND", rewrite_same, "Round", 0},
-	{"CUMSUM", rewrite_same, "CumSum", 0},
-	{"RELU", rewrite_same, "Relu", 0},
-	{"RELU6", rewrite_clip, "0 6", 0},
-	{"RELU_N1_TO_1", rewrite_clip, "-1 1", 0},
-	{"RELU_0_TO_1", rewrite_clip, "0 1", 0},
-	{"LOGISTIC", rewrite_same, "Sigmoid", 0},
-	{"TANH", rewrite_same, "Tanh", 0},
-	{"HARD_SWISH", rewrite_same, "HardSwish", 0},
-	{"ELU", rewrite_same, "Elu", 0},
-	{"PRELU", rewrite_same, "PRelu", 0},
-	{"LEAKY_RELU", rewrite_leaky_relu, "LeakyRelu", 0},
-	{"GELU", rewrite_gelu, "Gelu", 0},
-	{"SOFTMAX", rewrite_same, "Softmax", 0},
-	{"LOG_SOFTMAX", rewrite_same, "LogSoftmax", 0},
-	{"L2_NORMALIZATION", rewrite_same, "LpNormalization", 1},
-	{"LOCAL_RESPONSE_NORMALIZATION", rewrite_same, "LRN", 0},
-	{"DENSIFY", rewrite_same, "Identity", 0},
-	{"CAST", rewrite_cast, "Cast", 0},
-	{"DEQUANTIZE", rewrite_dequantize, "DequantizeLinear", 0},
-	{"QUANTIZE", rewrite_quantize, "QuantizeLinear", 0},
-	{"MEAN", rewrite_reduce, "ReduceMean", 0},
-	{"SUM", rewrite_reduce, "ReduceSum", 0},
-	{"REDUCE_MAX", rewrite_reduce, "ReduceMax", 0},
-	{"REDUCE_MIN", rewrite_reduce, "ReduceMin", 0},
-	{"REDUCE_PROD", rewrite_reduce, "ReduceProd", 0},
-	{"REDUCE_ANY", rewrite_reduce, "ReduceMax", 0},
-	{"REDUCE_ALL", rewrite_reduce, "ReduceMin", 0},
-	{"ARG_MAX", rewrite_arg, "ArgMax", 0},
-	{"ARG_MIN", rewrite_arg, "ArgMin", 0},
-	{"TOPK_V2", rewrite_same, "TopK", 0},
-	{"ONE_HOT", rewrite_one_hot, "OneHot", 0},
-	{"CONCATENATION", rewrite_concatenation, "Concat", 2},
-	{"PACK", rewrite_pack, NULL, 0},
-	{"UNPACK", rewrite_unpack, NULL, 0},
-	{"SPLIT", rewrite_split, "Split", 0},
-	{"SPLIT_V", rewrite_split_v, "Split", 0},
-	{"RESHAPE", rewrite_reshape, "Reshape", 0},
-	{"SQUEEZE", rewrite_squeeze, "Squeeze", 0},
-	{"EXPAND_DIMS", rewrite_same, "Unsqueeze", 0},
-	{"TRANSPOSE", rewrite_same, "Transpose", 0},
-	{"REVERSE_V2", rewrite_same, "ReverseSequence", 0},
-	{"REVERSE_SEQUENCE", rewrite_same, "ReverseSequence", 0},
-	{"PAD", rewrite_pad, "constant", 0},
-	{"PADV2", rewrite_pad, "constant", 0},
-	{"MIRROR_PAD", rewrite_pad, "reflect", 0},
-	{"RESIZE_BILINEAR", rewrite_resize, "Resize", 0},
-	{"RESIZE_NEAREST_NEIGHBOR", rewrite_resize, "Resize", 0},
-	{"DEPTH_TO_SPACE", rewrite_blocks, "DepthToSpace", 0},
-	{"SPACE_TO_DEPTH", rewrite_blocks, "SpaceToDepth", 0},
-	{"SPACE_TO_BATCH_ND", rewrite_same, "SpaceToBatch", 0},
-	{"BATCH_TO_SPACE_ND", rewrite_same, "BatchToSpace", 0},
-	{"SLICE", rewrite_slice, "Slice", 0},
-	{"STRIDED_SLICE", rewrite_strided_slice, "Slice", 0},
-	{"GATHER", rewrite_gather, "Gather", 0},
-	{"GATHER_ND", rewrite_same, "GatherND", 0},
-	{"EMBEDDING_LOOKUP", rewrite_embedding, "Gather", 0},
-	{"TILE", rewrite_same, "Tile", 0},
-	{"FILL", rewrite_fill, "Expand", 0},
-	{"BROADCAST_TO", rewrite_same, "Expand", 0},
-	{"RANGE", rewrite_same, "Range", 0},
-	{"SHAPE", rewrite_same, "Shape", 0},
-	{"RANK", rewrite_rank, NULL, 0},
-	{"UNIDIRECTIONAL_SEQUENCE_LSTM", rewrite_recurrent, "LSTM", 0},
-	{"BIDIRECTIONAL_SEQUENCE_LSTM", rewrite_weighing, NULL, 0},
-	{"UNIDIRECTIONAL_SEQUENCE_RNN", rewrite_recurrent, "RNN", 0},
-	{"BIDIRECTIONAL_SEQUENCE_RNN", rewrite_weighing, NULL, 0},
-	{"LSTM", rewrite_weighing, NULL, 0},
-	{"RNN", rewrite_weighing, NULL, 0},
-	{"SVDF", rewrite_weighing, NULL, 0},
+/* The number of a field behind its name. */
+static int field(const char *name)
+{
+	return atoi(strchr(name, '#') + 1);
+}
+
+static int has(const struct options *o, const char *name)
+{
+	return o->at && flat_field(o->flat, o->at, field(name));
+}
+
+static int integer(const struct call *c, const char *name, int64_t *v)
+{
+	const struct options *o = c->at;
+
+	if (!has(o, name))
+		return -1;
+	*v = flat_int(o->flat, o->at, field(name), 0);
+	return 0;
+}
+
+static int real(const struct call *c, const char *name, double *v)
+{
+	const struct options *o = c->at;
+
+	if (!has(o, name))
+		return -1;
+	*v = (double)flat_float(o->flat, o->at, field(name), 0);
+	return 0;
+}
+
+static int flag(const struct call *c, const char *name, int *v)
+{
+	const struct options *o = c->at;
+
+	if (!has(o, name))
+		return -1;
+	*v = flat_ubyte(o->flat, o->at, field(name), 0) != 0;
+	return 0;
+}
+
+static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct options *o = c->at;
+	struct flat_list l = {0};
+
+	if (o->at)
+		l = flat_list(o->flat, o->at, field(name), 4);
+	if (l.n > GRAPH_MAX_RANK)
+		return -1;
+	for (uint32_t i = 0; i < l.n; i++)
+		v[i] = flat_list_int(o->flat, &l, i);
+	return (int)l.n;
+}
+
+const struct call_reader rewrite_reader = {integer, real, flag, ints, NULL, NULL};
+
+/* ---- functions ---- */
+
+static int gelu(const struct call *c, const struct call_row *row)
+{
+	struct graph_node *n = call_node(c, row->onnx, c->in, c->nin);
+
+	if (call_flag(c, "approximate#0", 0))
+		build_str(c->b, n, "approximate", "tanh");
+	return 0;
+}
+
+/* Weights in half precision are widened so, which says nothing of how the model computes. */
+static int dequantize(const struct call *c, const struct call_row *row)
+{
+	if (elem_is_real(call_elem(c, call_in(c, 0))))
+		build_int(c->b, call_node(c, "Cast", c->in, c->nin), "to",
+			  call_elem(c, call_out(c, 0)));
+	else
+		call_node(c, row->onnx, c->in, c->nin);
+	return 0;
+}
+
+/* The new shape is an input, or else an option. */
+static int reshape(const struct call *c, const struct call_row *row)
+{
+	const int is_option = call_in(c, 1) < 0 && ((const struct options *)c->at)->at;
+	int64_t shape[GRAPH_MAX_RANK];
+	const int count = is_option ? call_ints(c, "new_shape#0", 0, shape) : 0;
+	struct graph_node *n;
+
+	if (count < 0)
+		return -1;
+	n = call_node(c, row->onnx, c->in, c->nin);
+	build_int(c->b, n, "allowzero", 1);
+	if (is_option)
+		build_ints(c->b, n, "shape", shape, count);
+	return 0;
+}
+
+static int squeeze(const struct call *c, const struct call_row *row)
+{
+	int64_t axes[GRAPH_MAX_RANK];
+
+	if (call_ints(c, row->attrs->theirs, 0, axes) < 0)
+		return -1;
+	call_node_of(c, row, c->in, c->nin);
+	return 0;
+}
+
+static int strided_slice(const struct call *c, const struct call_row *row)
+{
+	return call_flag(c, "offset#5", 0) ? -1 : call_strided_slice(c, row);
+}
+
+/* more: where the options hold a fused activation, plus 1. */
+static const struct call_row rows[] = {
+	{"CONV_2D", "Conv", .fn = rewrite_conv, .more = 4},
+	{"DEPTHWISE_CONV_2D", "Conv", .fn = rewrite_conv, .more = 5},
+	{"CONV_3D", "Conv", .fn = rewrite_conv, .more = 5},
+	{"TRANSPOSE_CONV", "ConvTranspose", .fn = rewrite_conv_transpose, .more = 4},
+	{"CONV_3D_TRANSPOSE", "ConvTranspose", .fn = rewrite_conv_transpose, .more = 5},
+	{"Convolution2DTransposeBias", "ConvTranspose", .fn = rewrite_custom_transpose},
+	{"AVERAGE_POOL_2D", "AveragePool", .fn = rewrite_pool, .more = 6},
+	{"MAX_POOL_2D", "MaxPool", .fn = rewrite_pool, .more = 6},
+	{"L2_POOL_2D", "LpPool", .fn = rewrite_pool, .more = 6},
+	{"FULLY_CONNECTED", NULL, .fn = rewrite_fully_connected, .more = 1},
+	{"BATCH_MATMUL", "MatMul", NULL,
+	 CALL_ATTRS({CALL_FLAG, "transA", "adj_x#0"}, {CALL_FLAG, "transB", "adj_y#1"})},
+	{"ADD", "Add", .more = 1},
+	{"SUB", "Sub", .more = 1},
+	{"MUL", "Mul", .more = 1},
+	{"DIV", "Div", .more = 1},
+	{"FLOOR_DIV", "FloorDiv"},
+	{"FLOOR_MOD", "Mod"},
+	{"POW", "Pow"},
+	{"MAXIMUM", "Max"},
+	{"MINIMUM", "Min"},
+	{"ADD_N", "Sum"},
+	{"SQUARE", NULL, .fn = call_square},
+	{"SQUARED_DIFFERENCE", NULL, .fn = call_square},
+	{"RSQRT", "Sqrt Reciprocal", .fn = call_chain},
+	{"EQUAL", "Equal"},
+	{"NOT_EQUAL", "Equal Not", .fn = call_chain},
+	{"GREATER", "Greater"},
+	{"GREATER_EQUAL", "GreaterOrEqual"},
+	{"LESS", "Less"},
+	{"LESS_EQUAL", "LessOrEqual"},
+	{"LOGICAL_AND", "And"},
+	{"LOGICAL_OR", "Or"},
+	{"LOGICAL_NOT", "Not"},
+	{"SELECT", "Where"},
+	{"SELECT_V2", "Where"},
+	{"ABS", "Abs"},
+	{"NEG", "Neg"},
+	{"SIGN", "Sign"},
+	{"EXP", "Exp"},
+	{"LOG", "Log"},
+	{"SQRT", "Sqrt"},
+	{"SIN", "Sin"},
+	{"COS", "Cos"},
+	{"FLOOR", "Floor"},
+	{"CEIL", "Ceil"},
+	{"ROUND", "Round"},
+	{"CUMSUM", "CumSum"},
+	{"RELU", "Relu"},
+	{"RELU6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"RELU_N1_TO_1", "Clip", "0", CALL_CLIP(-1, 1)},
+	{"RELU_0_TO_1", "Clip", "0", CALL_CLIP(0, 1)},
+	{"LOGISTIC", "Sigmoid"},
+	{"TANH", "Tanh"},
+	{"HARD_SWISH", "HardSwish"},
+	{"ELU", "Elu"},
+	{"PRELU", "PRelu"},
+	{"LEAKY_RELU", "LeakyRelu", NULL, CALL_ATTRS({CALL_REAL, "alpha", "alpha#0"})},
+	{"GELU", "Gelu", .fn = gelu},
+	{"SOFTMAX", "Softmax"},
+	{"LOG_SOFTMAX", "LogSoftmax"},
+	{"L2_NORMALIZATION", "LpNormalization", .more = 1},
+	{"LOCAL_RESPONSE_NORMALIZATION", "LRN"},
+	{"DENSIFY", "Identity"},
+	{"CAST", "Cast", NULL, CALL_ATTRS({CALL_ELEM, "to"})},
+	{"DEQUANTIZE", "DequantizeLinear", .fn = dequantize},
+	{"QUANTIZE", "QuantizeLinear", NULL, CALL_ATTRS({CALL_ELEM, "output_dtype"})},
+	{"MEAN", "ReduceMean", NULL, CALL_REDUCE("keep_dims#0")},
+	{"SUM", "ReduceSum", NULL, CALL_REDUCE("keep_dims#0")},
+	{"REDUCE_MAX", "ReduceMax", NULL, CALL_REDUCE("keep_dims#0")},
+	{"REDUCE_MIN", "ReduceMin", NULL, CALL_REDUCE("keep_dims#0")},
+	{"REDUCE_PROD", "ReduceProd", NULL, CALL_REDUCE("keep_dims#0")},
+	{"REDUCE_ANY", "ReduceMax", NULL, CALL_REDUCE("keep_dims#0")},
+	{"REDUCE_ALL", "ReduceMin", NULL, CALL_REDUCE("keep_dims#0")},
+	{"ARG_MAX", "ArgMax", .fn = call_arg},
+	{"ARG_MIN", "ArgMin", .fn = call_arg},
+	{"TOPK_V2", "TopK"},
+	{"ONE_HOT", "OneHot", "012", CALL_ATTRS({CALL_INT, "axis", "axis#0", -1})},
+	{"CONCATENATION", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis#0"}), .more = 2},
+	{"PACK", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis#1"}), call_pack},
+	{"UNPACK", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis#1"}), call_unpack},
+	{"SPLIT", "Split", "10", NULL, call_split},
+	{"SPLIT_V", "Split", "021", NULL, call_split},
+	{"RESHAPE", "Reshape", .fn = reshape},
+	{"SQUEEZE", "Squeeze", NULL, CALL_ATTRS({CALL_INTS, "axes", "squeeze_dims#0"}), squeeze},
+	{"EXPAND_DIMS", "Unsqueeze"},
+	{"TRANSPOSE", "Transpose"},
+	{"REVERSE_V2", "ReverseSequence"},
+	{"REVERSE_SEQUENCE", "ReverseSequence"},
+	{"PAD", "constant", .fn = call_pad},
+	{"PADV2", "constant", .fn = call_pad},
+	{"MIRROR_PAD", "reflect", .fn = call_pad},
+	{"RESIZE_BILINEAR", NULL, .fn = call_resize},
+	{"RESIZE_NEAREST_NEIGHBOR", NULL, .fn = call_resize},
+	{"DEPTH_TO_SPACE", "DepthToSpace", NULL,
+	 CALL_ATTRS({CALL_INT, "blocksize", "block_size#0"}), rewrite_blocks},
+	{"SPACE_TO_DEPTH", "SpaceToDepth", NULL,
+	 CALL_ATTRS({CALL_INT, "blocksize", "block_size#0"}), rewrite_blocks},
+	{"SPACE_TO_BATCH_ND", "SpaceToBatch"},
+	{"BATCH_TO_SPACE_ND", "BatchToSpace"},
+	{"SLICE", NULL, .fn = call_slice},
+	{"STRIDED_SLICE", NULL, NULL,
+	 CALL_ATTRS({CALL_INT, "begin", "begin_mask#0"}, {CALL_INT, "end", "end_mask#1"},
+		    {CALL_INT, "ellipsis", "ellipsis_mask#2"},
+		    {CALL_INT, "new_axis", "new_axis_mask#3"},
+		    {CALL_INT, "shrink", "shrink_axis_mask#4"}),
+	 strided_slice},
+	{"GATHER", "Gather", NULL,
+	 CALL_ATTRS({CALL_INT, "axis", "axis#0"}, {CALL_INT, "batch_dims", "batch_dims#1"}),
+	 call_gather},
+	{"GATHER_ND", "GatherND"},
+	{"EMBEDDING_LOOKUP", "Gather", "10"},
+	{"TILE", "Tile"},
+	{"FILL", "Expand", "10"},
+	{"BROADCAST_TO", "Expand"},
+	{"RANGE", "Range"},
+	{"SHAPE", "Shape"},
+	{"RANK", NULL, .fn = call_rank},
+	{"UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM", .fn = rewrite_recurrent},
+	{"BIDIRECTIONAL_SEQUENCE_LSTM", NULL, .fn = call_weighs},
+	{"UNIDIRECTIONAL_SEQUENCE_RNN", "RNN", .fn = rewrite_recurrent},
+	{"BIDIRECTIONAL_SEQUENCE_RNN", NULL, .fn = call_weighs},
+	{"LSTM", NULL, .fn = call_weighs},
+	{"RNN", NULL, .fn = call_weighs},
+	{"SVDF", NULL, .fn = call_weighs},
 	/* Nothing is known of what happens inside. */
-	{"IF", rewrite_weighing, NULL, 0},
-	{"WHILE", rewrite_weighing, NULL, 0},
-	{"CALL", rewrite_weighing, NULL, 0},
-	{"STABLEHLO_CONVOLUTION", rewrite_weighing, NULL, 0},
-	{"STABLEHLO_DOT_GENERAL", rewrite_weighing, NULL, 0},
-	{"STABLEHLO_COMPOSITE", rewrite_weighing, NULL, 0},
-	{"STABLEHLO_WHILE", rewrite_weighing, NULL, 0},
+	{"IF", NULL, .fn = call_weighs},
+	{"WHILE", NULL, .fn = call_weighs},
+	{"CALL", NULL, .fn = call_weighs},
+	{"STABLEHLO_CONVOLUTION", NULL, .fn = call_weighs},
+	{"STABLEHLO_DOT_GENERAL", NULL, .fn = call_weighs},
+	{"STABLEHLO_COMPOSITE", NULL, .fn = call_weighs},
+	{"STABLEHLO_WHILE", NULL, .fn = call_weighs},
 };
 
 enum { FUSED_NONE, FUSED_RELU, FUSED_RELU_N1_TO_1, FUSED_RELU6, FUSED_TANH, FUSED_SIGN };
@@ -154,45 +270,29 @@ static void activate(struct build *b, int kind, const int *in, const int *out)
 	}
 }
 
-/* An operator that is none of ONNX's, under its own name. */
-struct graph_node *rewrite_own(struct build *b, const struct operation *o)
+void rewrite_operation(const struct call *c)
 {
-	struct graph_node *n = build_node(b, o->type, o->in, o->nin, o->out, o->nout);
-
-	n->domain = TFLITE_DOMAIN;
-	return n;
-}
-
-static const struct row *find(const char *type)
-{
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].type, type))
-			return &rows[i];
-	return NULL;
-}
-
-void rewrite_operation(struct build *b, const struct operation *o)
-{
-	const struct row *row = find(o->type);
-	struct operation own = *o;
-	int first = b->g->nnode, kind = 0, out = o->nout ? o->out[0] : -1, between;
+	const struct call_row *row = call_find(rows, sizeof rows / sizeof *rows, c->type);
+	const struct options *o = c->at;
+	struct call own = *c;
+	int first = c->b->g->nnode, kind = 0, out = call_out(c, 0), between;
 
 	if (!row) {
-		rewrite_own(b, o);
+		call_own(c);
 		return;
 	}
-	if (row->activation && o->options && out >= 0)
-		kind = (int)flat_byte(o->flat, o->options, row->activation - 1, 0);
+	if (row->more && o->at && out >= 0)
+		kind = (int)flat_byte(o->flat, o->at, row->more - 1, 0);
 	if (kind >= FUSED_RELU && kind <= FUSED_SIGN) {
-		between = build_between(b, out);
+		between = build_between(c->b, out);
 		own.out = &between;
 		own.nout = 1;
 	}
-	row->fn(b, &own, row->onnx);
+	call_convert(&own, row);
 	/* The first node is the one that counts, or leads to it; the file names no operators, so it
 	 * has the name of what the operator makes. */
-	if (b->g->nnode > first && out >= 0)
-		b->g->node[first].name = b->g->value[out]->name;
+	if (c->b->g->nnode > first && out >= 0)
+		c->b->g->node[first].name = c->b->g->value[out]->name;
 	if (own.out == &between)
-		activate(b, kind, &between, &out);
+		activate(c->b, kind, &between, &out);
 }

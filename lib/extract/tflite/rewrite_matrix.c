@@ -1,75 +1,48 @@
-/* Products, reductions and recurrent networks. */
+/* Products and recurrent networks. */
+#include <string.h>
+
 #include "lib/extract/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 enum { FULLY_CONNECTED_KEEP = 2 };
-enum { BATCH_ADJ_X, BATCH_ADJ_Y };
-enum { REDUCER_KEEP = 0 };
 
 enum { SEQUENCE_LSTM_TIME_MAJOR = 3, SEQUENCE_RNN_TIME_MAJOR = 0 };
 enum { LSTM_STATE = 5, LSTM_PROJECTION = 16, RNN_STATE = 2 }; /* inputs */
 
-static int flag(const struct operation *o, int i)
+static int flag(const struct call *c, int i)
 {
-	return o->options && flat_ubyte(o->flat, o->options, i, 0);
+	const struct options *o = c->at;
+
+	return o->at && flat_ubyte(o->flat, o->at, i, 0);
 }
 
 /* The data as rows of as many elements as the weights read, where it does not come so. */
-static int rows(struct build *b, const struct operation *o)
+static int rows(const struct call *c)
 {
-	const struct shape *data = build_shape(b, rewrite_in(o, 0));
-	const struct shape *weights = build_shape(b, rewrite_in(o, 1));
-	int in = rewrite_in(o, 0), out;
+	const struct shape *data = build_shape(c->b, call_in(c, 0));
+	const struct shape *weights = build_shape(c->b, call_in(c, 1));
+	int in = call_in(c, 0), out;
 	int64_t shape[2] = {-1, weights->rank == 2 ? weights->dim[1] : 0};
 
-	if (in < 0 || data->rank == 2 || flag(o, FULLY_CONNECTED_KEEP) || shape[1] < 1)
+	if (in < 0 || data->rank == 2 || flag(c, FULLY_CONNECTED_KEEP) || shape[1] < 1)
 		return in;
-	out = build_part(b, in, "rows");
-	build_ints(b, build_node(b, "Reshape", &in, 1, &out, 1), "shape", shape, 2);
+	out = build_part(c->b, in, "rows");
+	build_ints(c->b, build_node(c->b, "Reshape", &in, 1, &out, 1), "shape", shape, 2);
 	return out;
 }
 
 /* Weights are n x k. */
-void rewrite_fully_connected(struct build *b, const struct operation *o, const char *onnx)
+int rewrite_fully_connected(const struct call *c, const struct call_row *row)
 {
-	(void)onnx;
-	compose_linear(b, rows(b, o), rewrite_in(o, 1), rewrite_in(o, 2), rewrite_out(o, 0), 1);
-}
-
-void rewrite_batch_matmul(struct build *b, const struct operation *o, const char *onnx)
-{
-	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
-
-	build_int(b, n, "transA", flag(o, BATCH_ADJ_X));
-	build_int(b, n, "transB", flag(o, BATCH_ADJ_Y));
-}
-
-void rewrite_reduce(struct build *b, const struct operation *o, const char *onnx)
-{
-	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
-
-	build_int(b, n, "keepdims", flag(o, REDUCER_KEEP));
-	build_int(b, n, "noop_with_empty_axes", 1);
-}
-
-void rewrite_arg(struct build *b, const struct operation *o, const char *onnx)
-{
-	struct graph_node *n;
-	int64_t axis;
-
-	if (!compose_integer(b, rewrite_in(o, 1), &axis)) {
-		rewrite_own(b, o);
-		return;
-	}
-	n = build_node(b, onnx, o->in, 1, o->out, o->nout);
-	build_int(b, n, "axis", axis);
-	build_int(b, n, "keepdims", 0);
+	(void)row;
+	compose_linear(c->b, rows(c), call_in(c, 1), call_in(c, 2), call_out(c, 0), 1);
+	return 0;
 }
 
 /* What the file tells of input i, if it is a matrix. */
-static const struct declared *matrix(const struct build *b, const struct operation *o, int i)
+static const struct declared *matrix(const struct call *c, int i)
 {
-	const struct value *v = rewrite_in(o, i) < 0 ? NULL : b->g->value[o->in[i]];
+	const struct value *v = call_in(c, i) < 0 ? NULL : c->b->g->value[c->in[i]];
 	const struct declared *d = v ? v->declared : NULL;
 
 	return d && shape_known(&d->shape) && d->shape.rank == 2 ? d : NULL;
@@ -87,35 +60,27 @@ static int gates(struct build *b, const struct declared *one, const char *name)
 
 /* A layer in one direction, as ONNX has it. One whose states are projected, or that lacks the input
  * gate, is another one. */
-void rewrite_recurrent(struct build *b, const struct operation *o, const char *onnx)
+int rewrite_recurrent(const struct call *c, const struct call_row *row)
 {
-	const int is_lstm = !strcmp(onnx, "LSTM");
-	const struct declared *w = matrix(b, o, 1),
-			      *r = matrix(b, o, is_lstm ? LSTM_STATE : RNN_STATE);
+	const int is_lstm = !strcmp(row->onnx, "LSTM");
+	const struct declared *w = matrix(c, 1), *r = matrix(c, is_lstm ? LSTM_STATE : RNN_STATE);
 	const int is_time_first =
-		flag(o, is_lstm ? SEQUENCE_LSTM_TIME_MAJOR : SEQUENCE_RNN_TIME_MAJOR);
+		flag(c, is_lstm ? SEQUENCE_LSTM_TIME_MAJOR : SEQUENCE_RNN_TIME_MAJOR);
 	struct graph_node *n;
 	int in[3], out;
 
-	if (!w || !r || !o->nout || o->out[0] < 0 ||
-	    (is_lstm && rewrite_in(o, LSTM_PROJECTION) >= 0) ||
-	    r->shape.dim[0] != r->shape.dim[1] || w->shape.dim[0] != r->shape.dim[0]) {
-		rewrite_weighing(b, o, onnx);
-		return;
-	}
-	in[0] = rewrite_in(o, 0);
-	in[1] = gates(b, w, "weights of the input");
-	in[2] = gates(b, r, "weights of the state");
-	out = build_between(b, o->out[0]);
-	n = build_node(b, onnx, in, 3, &out, 1);
-	build_int(b, n, "hidden_size", r->shape.dim[0]);
-	build_int(b, n, "layout", !is_time_first);
-	n = build_node(b, "Squeeze", &out, 1, o->out, 1);
-	build_ints(b, n, "axes", (const int64_t[]){is_time_first ? 1 : 2}, 1);
-}
-
-void rewrite_weighing(struct build *b, const struct operation *o, const char *onnx)
-{
-	(void)onnx;
-	rewrite_own(b, o)->weighs = 1;
+	if (!w || !r || !c->nout || c->out[0] < 0 ||
+	    (is_lstm && call_in(c, LSTM_PROJECTION) >= 0) || r->shape.dim[0] != r->shape.dim[1] ||
+	    w->shape.dim[0] != r->shape.dim[0])
+		return call_weighs(c, row);
+	in[0] = call_in(c, 0);
+	in[1] = gates(c->b, w, "weights of the input");
+	in[2] = gates(c->b, r, "weights of the state");
+	out = build_between(c->b, c->out[0]);
+	n = build_node(c->b, row->onnx, in, 3, &out, 1);
+	build_int(c->b, n, "hidden_size", r->shape.dim[0]);
+	build_int(c->b, n, "layout", !is_time_first);
+	n = build_node(c->b, "Squeeze", &out, 1, c->out, 1);
+	build_ints(c->b, n, "axes", (const int64_t[]){is_time_first ? 1 : 2}, 1);
+	return 0;
 }

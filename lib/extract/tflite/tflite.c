@@ -178,14 +178,14 @@ static int count_links(struct reader *r, int64_t n, struct err *e)
 				 MOST_LINKS);
 }
 
-static int put_operator(struct reader *r, const struct operation *o, struct err *e)
+static int put_operator(struct reader *r, const struct call *o, struct err *e)
 {
-	if (!strcmp(o->type, "WHILE") && o->options && o->nin)
+	if (!strcmp(o->type, "WHILE") && ((const struct options *)o->at)->at && o->nin)
 		return tflite_loop(r, o, e);
 	if (!strcmp(o->type, "READ_VARIABLE"))
 		tflite_variable(r, o);
 	else if (strcmp(o->type, "VAR_HANDLE") != 0 && strcmp(o->type, "CALL_ONCE") != 0)
-		rewrite_operation(&r->b, o);
+		rewrite_operation(o);
 	return 0;
 }
 
@@ -200,8 +200,12 @@ static const char *type_of(struct reader *r, uint64_t at)
 static int read_operator(struct reader *r, uint64_t at, struct err *e)
 {
 	struct flat *f = &r->f;
-	struct operation o = {
-		.flat = f, .type = type_of(r, at), .options = flat_table(f, at, OPERATOR_OPTIONS)};
+	const struct options options = {f, flat_table(f, at, OPERATOR_OPTIONS)};
+	struct call o = {.b = &r->b,
+			 .type = type_of(r, at),
+			 .domain = "tflite",
+			 .reader = &rewrite_reader,
+			 .at = &options};
 
 	o.in = read_values(r, at, OPERATOR_INPUTS, &o.nin);
 	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
