@@ -190,10 +190,10 @@ static struct graph *add_body(struct scope *s, const struct ir_net *net, int64_t
 }
 
 /* A loop or an If: its bodies stay graphs inside its node. */
-static int add_bodies(struct scope *s, const struct ov_call *c)
+static int add_bodies(struct scope *s, const struct call *c)
 {
-	const struct ir_layer *l = c->layer;
-	struct graph_node *n = ov_own(c);
+	const struct ir_layer *l = c->at;
+	struct graph_node *n = call_own(c);
 	const int64_t turns = is_type(l, "If") ? 1 : runs(s, l);
 
 	n->name = l->name;
@@ -225,7 +225,15 @@ static int *values(struct arena *a, const struct ir_port *p, int n)
 static int add_layer(struct scope *s, const struct ir_layer *l)
 {
 	struct build *b = &s->b;
-	struct ov_call c = {.b = b, .layer = l, .nin = l->nin, .nout = l->nout};
+	struct call c = {.b = b,
+			 .type = l->type,
+			 .name = l->name,
+			 .domain = "openvino",
+			 .nin = l->nin,
+			 .nout = l->nout,
+			 .is_told = 1,
+			 .reader = &openvino_reader,
+			 .at = l};
 
 	if (is_type(l, "Parameter") || is_type(l, "Const"))
 		return 0;

@@ -5,23 +5,23 @@
 #include "lib/extract/openvino/openvino.h"
 
 /* Strides and dilations, as far as they are told. */
-static void steps(const struct ov_call *c, struct graph_node *n)
+static void steps(const struct call *c, struct graph_node *n)
 {
 	static const char *const names[] = {"strides", "dilations"};
 	int64_t v[GRAPH_MAX_RANK];
 
 	for (int i = 0; i < 2; i++) {
-		int count = ov_ints(c, names[i], v);
+		int count = call_ints(c, names[i], 0, v);
 
 		if (count)
 			build_ints(c->b, n, names[i], v, count);
 	}
 }
 
-static void pads(const struct ov_call *c, struct graph_node *n)
+static void pads(const struct call *c, struct graph_node *n)
 {
 	int64_t all[2 * GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
-	int before = ov_ints(c, "pads_begin", all), after = ov_ints(c, "pads_end", end);
+	int before = call_ints(c, "pads_begin", 0, all), after = call_ints(c, "pads_end", 0, end);
 
 	if (ov_is(c, "auto_pad", "same_upper") || ov_is(c, "auto_pad", "same_lower"))
 		build_str(c->b, n, "auto_pad",
@@ -36,7 +36,7 @@ static void pads(const struct ov_call *c, struct graph_node *n)
 
 /* A filter whose first dimension is the groups, without that: the second one, which the groups
  * share, has them all. Returns the number of groups; 0: it is not known. */
-static int64_t join_groups(const struct ov_call *c, int *filter)
+static int64_t join_groups(const struct call *c, int *filter)
 {
 	const struct shape *s = build_shape(c->b, *filter);
 	int64_t to[GRAPH_MAX_RANK];
@@ -54,127 +54,121 @@ static int64_t join_groups(const struct ov_call *c, int *filter)
 	memcpy(to, d->shape.dim, sizeof to);
 	joined = build_part(c->b, *filter, "joined");
 	c->b->g->value[joined]->declared = d;
-	n = build_node(c->b, "Reshape", filter, 1, &joined, 1);
-	n->is_told = 1;
+	n = call_between(c, "Reshape", filter, 1, joined);
 	build_ints(c->b, n, "shape", to, d->shape.rank);
 	*filter = joined;
 	return s->dim[0];
 }
 
 /* The node that multiplies comes behind that of the filter, but has the name. */
-static void name(const struct ov_call *c, struct graph_node *n)
+static void name(const struct call *c, struct graph_node *n)
 {
-	c->b->g->node[c->b->g->nnode - 1].name = n->name = c->layer->name;
+	c->b->g->node[c->b->g->nnode - 1].name = n->name = c->name;
 }
 
-void ov_conv(const struct ov_call *c, const char *onnx)
+int ov_conv(const struct call *c, const struct call_row *row)
 {
-	int in[] = {ov_in(c, 0), ov_in(c, 1)};
-	const int is_grouped = !strncmp(c->layer->type, "Group", 5);
+	int in[] = {call_in(c, 0), call_in(c, 1)};
+	const int is_grouped = !strncmp(c->type, "Group", 5);
 	int64_t groups = 1;
 	struct graph_node *n;
 
-	if (is_grouped && !(groups = join_groups(c, &in[1]))) {
-		ov_own(c)->weighs = 1;
-		return;
-	}
-	n = ov_node(c, onnx, in, 2);
+	if (is_grouped && !(groups = join_groups(c, &in[1])))
+		return call_weighs(c, row);
+	n = call_node(c, row->onnx, in, 2);
 	steps(c, n);
 	pads(c, n);
 	build_int(c->b, n, "group", groups);
 	name(c, n);
+	return 0;
 }
 
 /* The sizes to make may be told by an input. */
-void ov_conv_transpose(const struct ov_call *c, const char *onnx)
+int ov_conv_transpose(const struct call *c, const struct call_row *row)
 {
-	int in[] = {ov_in(c, 0), ov_in(c, 1), -1, ov_in(c, 2)};
-	const int is_grouped = !strncmp(c->layer->type, "Group", 5);
+	int in[] = {call_in(c, 0), call_in(c, 1), -1, call_in(c, 2)};
+	const int is_grouped = !strncmp(c->type, "Group", 5);
 	int64_t groups = 1, more[GRAPH_MAX_RANK];
 	struct graph_node *n;
 	int count;
 
-	if (is_grouped && !(groups = join_groups(c, &in[1]))) {
-		ov_own(c)->weighs = 1;
-		return;
-	}
-	n = ov_node(c, onnx, in, in[3] < 0 ? 2 : 4);
+	if (is_grouped && !(groups = join_groups(c, &in[1])))
+		return call_weighs(c, row);
+	n = call_node(c, row->onnx, in, in[3] < 0 ? 2 : 4);
 	steps(c, n);
 	pads(c, n);
-	count = ov_ints(c, "output_padding", more);
+	count = call_ints(c, "output_padding", 0, more);
 	if (count)
 		build_ints(c->b, n, "output_padding", more, count);
 	build_int(c->b, n, "group", groups);
 	name(c, n);
+	return 0;
 }
 
 /* The filter comes third here. */
-void ov_deformable(const struct ov_call *c, const char *onnx)
+int ov_deformable(const struct call *c, const struct call_row *row)
 {
-	const int in[] = {ov_in(c, 0), ov_in(c, 2), ov_in(c, 1)};
-	struct graph_node *n = ov_node(c, onnx, in, 3);
+	const int in[] = {call_in(c, 0), call_in(c, 2), call_in(c, 1)};
+	struct graph_node *n = call_node(c, row->onnx, in, 3);
 
 	steps(c, n);
 	pads(c, n);
-	build_int(c->b, n, "group", ov_int(c, "group", 1));
+	build_int(c->b, n, "group", call_int(c, "group", 1));
+	return 0;
 }
 
-void ov_pool(const struct ov_call *c, const char *onnx)
+int ov_pool(const struct call *c, const struct call_row *row)
 {
-	struct graph_node *n = ov_node(c, onnx, c->in, 1);
+	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
 	int64_t v[GRAPH_MAX_RANK];
-	int count = ov_ints(c, "kernel", v);
+	int count = call_ints(c, "kernel", 0, v);
 
 	build_ints(c->b, n, "kernel_shape", v, count);
 	steps(c, n);
 	pads(c, n);
 	build_int(c->b, n, "ceil_mode",
 		  ov_is(c, "rounding_type", "ceil") || ov_is(c, "rounding_type", "ceil_torch"));
+	return 0;
 }
 
 /* What comes before and what comes behind are two inputs, where ONNX has one. */
-void ov_pad(const struct ov_call *c, const char *onnx)
+int ov_pad(const struct call *c, const struct call_row *row)
 {
-	const int both[] = {ov_in(c, 1), ov_in(c, 2)};
-	const int in[] = {ov_in(c, 0), both[0] < 0 ? -1 : build_part(c->b, both[0], "both"),
-			  ov_in(c, 3)};
-	const char *mode = ir_attr(c->layer, "pad_mode");
+	const int both[] = {call_in(c, 1), call_in(c, 2)};
+	const int in[] = {call_in(c, 0), both[0] < 0 ? -1 : build_part(c->b, both[0], "both"),
+			  call_in(c, 3)};
+	const char *mode = call_text(c, "pad_mode");
 	struct graph_node *n;
 
-	if (both[0] < 0 || both[1] < 0) {
-		ov_own(c);
-		return;
-	}
+	if (both[0] < 0 || both[1] < 0)
+		return -1;
 	build_int(c->b, build_node(c->b, "Concat", both, 2, &in[1], 1), "axis", 0);
-	n = ov_node(c, onnx, in, in[2] < 0 ? 2 : 3);
+	n = call_node(c, row->onnx, in, in[2] < 0 ? 2 : 3);
 	build_str(c->b, n, "mode", mode && strcmp(mode, "symmetric") ? mode : "reflect");
 	name(c, n);
+	return 0;
 }
 
 /* Sizes or scales of some axes. Which axes an input tells; in operator set 1, an attribute. */
-void ov_resize(const struct ov_call *c, const char *onnx)
+int ov_resize(const struct call *c, const struct call_row *row)
 {
-	const int is_v11 = !strcmp(c->layer->version, "opset11");
-	const int is_v1 = !strcmp(c->layer->version, "opset1");
+	const int is_v11 = !strcmp(((const struct ir_layer *)c->at)->version, "opset11");
+	const int is_v1 = !strcmp(((const struct ir_layer *)c->at)->version, "opset1");
 	const int by_scales = ov_is(c, "shape_calculation_mode", "scales");
-	const int in[] = {ov_in(c, 0), -1, by_scales ? ov_in(c, is_v11 ? 1 : 2) : -1,
-			  by_scales ? -1 : ov_in(c, 1)};
-	const int axes = ov_in(c, is_v11 ? 2 : 3);
-	int64_t v[GRAPH_MAX_RANK], count = ov_ints(c, "axes", v);
+	const int in[] = {call_in(c, 0), -1, by_scales ? call_in(c, is_v11 ? 1 : 2) : -1,
+			  by_scales ? -1 : call_in(c, 1)};
+	const int axes = call_in(c, is_v11 ? 2 : 3);
+	int64_t v[GRAPH_MAX_RANK], count = call_ints(c, "axes", 0, v);
 	const union scalar *s = is_v1 || axes < 0 ? NULL : build_elements(c->b, axes, &count);
-	struct graph_node *n = ov_node(c, onnx, in, 4);
+	struct graph_node *n = call_node(c, row->onnx, in, 4);
 
 	if ((axes >= 0 && !is_v1 && !s) || count > GRAPH_MAX_RANK) {
-		n->domain = OPENVINO_DOMAIN;
-		return;
+		n->domain = c->domain;
+		return 0;
 	}
 	for (int64_t i = 0; s && i < count; i++)
 		v[i] = s[i].i;
-	if (count)
+	if (count > 0)
 		build_ints(c->b, n, "axes", v, (int)count);
-}
-
-void ov_blocks(const struct ov_call *c, const char *onnx)
-{
-	build_int(c->b, ov_node(c, onnx, c->in, 1), "blocksize", ov_int(c, "block_size", 1));
+	return 0;
 }
