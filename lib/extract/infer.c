@@ -31,7 +31,7 @@ static struct rule find_rule(const struct graph_node *n)
 	if (!strcmp(n->domain, "com.microsoft")) {
 		for (size_t i = 0; i < sizeof contrib_like_first / sizeof *contrib_like_first; i++)
 			if (!strcmp(contrib_like_first[i], n->type))
-				return (struct rule){infer_unary, SAME};
+				return (struct rule){infer_unary, ELEM_SAME};
 		op = operator_find(n->type);
 		if (op != OP_QuantizeLinear && op != OP_DequantizeLinear)
 			op = OP_NONE;
@@ -47,24 +47,24 @@ static void set_type(struct infer *x, const struct graph_node *n, enum element_r
 	for (int i = 0; i < n->nout; i++) {
 		struct value *v = node_out(x->g, n, i);
 
-		if (!v || kind == OWN)
+		if (!v || kind == ELEM_OWN)
 			continue;
 		v->elem = in ? in->elem : VALUE_UNKNOWN;
-		v->quantized = kind == FLOATS || (kind == MOVES && in && in->quantized);
+		v->quantized = kind == ELEM_FLOATS || (kind == ELEM_MOVES && in && in->quantized);
 		v->quantized |= v->declared && v->declared->quantized;
-		if (kind == SAME && node_attr(n, "dtype")) /* RandomNormalLike and its kin */
+		if (kind == ELEM_SAME && node_attr(n, "dtype")) /* RandomNormalLike and its kin */
 			v->elem = (int)node_int(n, "dtype", v->elem);
-		else if (kind == BOOLEAN)
+		else if (kind == ELEM_BOOLEAN)
 			v->elem = VALUE_BOOL;
-		else if (kind == INDEX)
+		else if (kind == ELEM_INDEX)
 			v->elem = VALUE_I64;
-		else if (kind == INT32)
+		else if (kind == ELEM_INT32)
 			v->elem = VALUE_I32;
-		else if (kind == CAST)
+		else if (kind == ELEM_CAST)
 			v->elem = (int)node_int(n, "to", VALUE_UNKNOWN);
-		else if (kind == FLOATS || kind == CAST_LIKE)
+		else if (kind == ELEM_FLOATS || kind == ELEM_CAST_LIKE)
 			v->elem = second ? second->elem : VALUE_F32;
-		else if (kind == BYTES)
+		else if (kind == ELEM_BYTES)
 			v->elem = (int)node_int(n, "output_dtype", zero ? zero->elem : VALUE_U8);
 	}
 }
@@ -173,8 +173,8 @@ static void take_told(const struct infer *x, const struct graph_node *n, struct 
 			continue;
 		v->shape = v->declared->shape;
 		v->elem = v->declared->elem;
-		v->quantized = v->declared->quantized || rule.elements == FLOATS ||
-			       (rule.elements == MOVES && in && in->quantized);
+		v->quantized = v->declared->quantized || rule.elements == ELEM_FLOATS ||
+			       (rule.elements == ELEM_MOVES && in && in->quantized);
 	}
 }
 

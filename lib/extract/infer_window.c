@@ -64,7 +64,7 @@ static void pad_same(struct window *w, int i, int upper)
 /* Does a pool count a last window that only begins inside? */
 static int may_hang_over(const struct graph_node *n)
 {
-	return (operator_rows[n->op].task == POOL || node_is(n, OP_LpPool)) &&
+	return (operator_rows[n->op].task == TASK_POOL || node_is(n, OP_LpPool)) &&
 	       node_int(n, "ceil_mode", 0);
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct operator_row operator_rows[OPERATORS] = {
-	[OP_NONE] = {"", OWN, NOTHING},
-#define OPERATOR(name, elements, shape, task) [OP_##name] = {#name, elements, task},
+	[OP_NONE] = {"", ELEM_OWN, TASK_NOTHING},
+#define OPERATOR(name, elements, shape, task) [OP_##name] = {#name, ELEM_##elements, TASK_##task},
 #include "lib/extract/operators.def"
 #undef OPERATOR
 };

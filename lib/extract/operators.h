@@ -16,31 +16,31 @@ enum node_op {
 
 /* What an operator does to the element type, besides taking that of input 0. */
 enum element_rule {
-	SAME,
-	MOVES,	 /* the same, and what was quantized stays so */
-	BOOLEAN, /* makes booleans */
-	INDEX,	 /* makes i64 */
-	INT32,
-	CAST,	   /* attribute "to" */
-	FLOATS,	   /* makes what its last float input is: DequantizeLinear's scale */
-	CAST_LIKE, /* the type of input 1 */
-	BYTES,	   /* QuantizeLinear: the type of the zero point */
-	OWN,	   /* the function sets it */
+	ELEM_SAME,
+	ELEM_MOVES,   /* the same, and what was quantized stays so */
+	ELEM_BOOLEAN, /* makes booleans */
+	ELEM_INDEX,   /* makes i64 */
+	ELEM_INT32,
+	ELEM_CAST,	/* attribute "to" */
+	ELEM_FLOATS,	/* makes what its last float input is: DequantizeLinear's scale */
+	ELEM_CAST_LIKE, /* the type of input 1 */
+	ELEM_BYTES,	/* QuantizeLinear: the type of the zero point */
+	ELEM_OWN,	/* the function sets it */
 };
 
 /* Which task it is (task.h). */
 enum becomes {
-	NOTHING, /* or an element-wise operator, which may be part of others */
-	CONV,
-	CONV_TRANSPOSED,
-	CONV_DEFORMED,
-	GEMM,
-	MATMUL,
-	EINSUM,
-	RECURRENT,
-	SOFTMAX,
-	NORM,
-	POOL,
+	TASK_NOTHING, /* or an element-wise operator, which may be part of others */
+	TASK_CONV,
+	TASK_CONV_TRANSPOSED,
+	TASK_CONV_DEFORMED,
+	TASK_GEMM,
+	TASK_MATMUL,
+	TASK_EINSUM,
+	TASK_RECURRENT,
+	TASK_SOFTMAX,
+	TASK_NORM,
+	TASK_POOL,
 };
 
 extern const struct operator_row {
@@ -52,7 +52,7 @@ extern const struct operator_row {
 /* Does it multiply and add? */
 static inline int operator_multiplies(enum node_op op)
 {
-	return operator_rows[op].task >= CONV && operator_rows[op].task <= RECURRENT;
+	return operator_rows[op].task >= TASK_CONV && operator_rows[op].task <= TASK_RECURRENT;
 }
 /* OP_NONE: there is no operator of that name. */
 enum node_op operator_find(const char *name);

@@ -368,28 +368,28 @@ static int lacks_operand(const struct graph *g, const struct graph_node *n)
 {
 	const int is_quantized = node_is(n, OP_QLinearConv) || node_is(n, OP_QLinearMatMul);
 
-	return operator_rows[n->op].task != EINSUM && /* which may have one */
+	return operator_rows[n->op].task != TASK_EINSUM && /* which may have one */
 	       (!node_in(g, n, 0) || !node_in(g, n, is_quantized ? 3 : 1) ||
-		(operator_rows[n->op].task == RECURRENT && !node_in(g, n, 2)));
+		(operator_rows[n->op].task == TASK_RECURRENT && !node_in(g, n, 2)));
 }
 
 static void make(const struct graph *g, const struct graph_node *n, enum layout layout,
 		 struct arena *a, struct task *t)
 {
 	switch (operator_rows[n->op].task) {
-	case CONV:
+	case TASK_CONV:
 		make_conv(g, n, layout, a, t);
 		break;
-	case CONV_TRANSPOSED:
+	case TASK_CONV_TRANSPOSED:
 		make_product(g, n, a, node_in(g, n, 0), t);
 		break;
-	case CONV_DEFORMED:
+	case TASK_CONV_DEFORMED:
 		make_product(g, n, a, node_out(g, n, 0), t);
 		break;
-	case GEMM:
+	case TASK_GEMM:
 		make_gemm(g, n, a, t);
 		break;
-	case MATMUL:
+	case TASK_MATMUL:
 		make_matmul(g, n, a, t);
 		break;
 	default:
@@ -417,7 +417,7 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 		return 0;
 	if (lacks_operand(g, n))
 		t->why = "without an operand";
-	else if (operator_rows[n->op].task == RECURRENT)
+	else if (operator_rows[n->op].task == TASK_RECURRENT)
 		return task_rnn(g, n, a, t);
 	else
 		make(g, n, layout, a, t);

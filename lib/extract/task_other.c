@@ -124,11 +124,11 @@ static int make(const struct graph *g, const struct task_wanted *wanted, struct 
 	const struct value *in = node_in(g, n, 0);
 
 	switch (operator_rows[n->op].task) {
-	case SOFTMAX:
+	case TASK_SOFTMAX:
 		return make_softmax(n, wanted->opset, in, t);
-	case NORM:
+	case TASK_NORM:
 		return make_norm(g, n, in, t);
-	case POOL:
+	case TASK_POOL:
 		return make_pool(g, n, wanted->layout, in, t);
 	default:
 		return make_chain(g, t->node, t);
