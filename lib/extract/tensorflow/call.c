@@ -7,34 +7,33 @@
 
 enum { DEEPEST = 40 /* calls within calls */ };
 
-static const struct message_function *
-function_of(const struct reader *r, const struct tensorflow_node *n, const char *attribute)
+static const struct message_function *function_of(const struct reader *r, const struct call *n,
+						  const char *attribute)
 {
-	const struct message_attr *a = message_attr(n->m, attribute);
+	const struct message_attr *a = message_attr(n->at, attribute);
 
 	return a && a->s ? map_get(&r->functions, a->s, strlen(a->s)) : NULL;
 }
 
 /* The function that stands for the node; NULL: there is none. A branch is chosen where the
  * condition is known; otherwise the first stands for both. */
-static const struct message_function *called(const struct reader *r,
-					     const struct tensorflow_node *n)
+static const struct message_function *called(const struct reader *r, const struct call *n)
 {
 	static const char *const calls[] = {"PartitionedCall", "StatefulPartitionedCall", NULL};
 	static const char *const branches[] = {"If", "StatelessIf", NULL};
 
-	if (tensorflow_is_any(n->m->type, calls))
+	if (tensorflow_is_any(n->type, calls))
 		return function_of(r, n, "f");
-	if (tensorflow_is_any(n->m->type, branches)) {
+	if (tensorflow_is_any(n->type, branches)) {
 		const struct value *v = n->nin && n->in[0] >= 0 ? r->b.g->value[n->in[0]] : NULL;
 
 		return function_of(r, n,
 				   v && v->kept && !v->kept->i ? "else_branch" : "then_branch");
 	}
-	return map_get(&r->functions, n->m->type, strlen(n->m->type));
+	return map_get(&r->functions, n->type, strlen(n->type));
 }
 
-static int check_call(const struct scope *caller, const struct tensorflow_node *n,
+static int check_call(const struct scope *caller, const struct call *n,
 		      const struct message_function *fn, struct err *e)
 {
 	if (caller->depth >= DEEPEST)
@@ -54,7 +53,7 @@ static int returned(const struct scope *s, int i, struct err *e)
 }
 
 /* Puts the function's nodes into the graph; what it returns becomes the node's outputs. */
-static int put_call(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
+static int put_call(struct reader *r, const struct scope *caller, const struct call *n,
 		    const struct message_function *fn, struct err *e)
 {
 	const int is_branch = n->nin == fn->narg + 1;
@@ -101,7 +100,7 @@ static int put_state(struct reader *r, const struct message_function *body,
 }
 
 /* The function as a graph of its own: its arguments are what the loop hands from turn to turn. */
-static int fill_graph(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
+static int fill_graph(struct reader *r, const struct scope *caller, const struct call *n,
 		      const struct message_function *fn, const struct message_function *body,
 		      struct graph *sub, struct err *e)
 {
@@ -133,7 +132,7 @@ static int fill_graph(struct reader *r, const struct scope *caller, const struct
 }
 
 /* A node with the graphs of its condition and its body. */
-static int put_loop(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
+static int put_loop(struct reader *r, const struct scope *caller, const struct call *n,
 		    const struct message_function *cond, const struct message_function *body,
 		    struct err *e)
 {
@@ -143,9 +142,9 @@ static int put_loop(struct reader *r, const struct scope *caller, const struct t
 	if (check_call(caller, n, cond, e) || check_call(caller, n, body, e))
 		return -1;
 	if (cond->narg != n->nin || body->narg != n->nin || body->nout != n->nin || !cond->nout)
-		return err_set(e, "its loop %s does not hand on what it begins with", n->m->name);
+		return err_set(e, "its loop %s does not hand on what it begins with", n->name);
 	loop = build_node(&r->b, "While", n->in, n->nin, n->out, n->nout);
-	loop->name = n->m->name;
+	loop->name = n->name;
 	loop->attr = arena_array(r->b.a, struct attr, 2);
 	loop->nattr = 2;
 	for (int i = 0; i < 2; i++) {
@@ -160,13 +159,12 @@ static int put_loop(struct reader *r, const struct scope *caller, const struct t
 		       : 0;
 }
 
-int call_put(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
-	     struct err *e)
+int call_put(struct reader *r, const struct scope *caller, const struct call *n, struct err *e)
 {
 	static const char *const loops[] = {"While", "StatelessWhile", NULL};
 	const struct message_function *fn, *cond;
 
-	if (tensorflow_is_any(n->m->type, loops)) {
+	if (tensorflow_is_any(n->type, loops)) {
 		fn = function_of(r, n, "body");
 		cond = function_of(r, n, "cond");
 		return !fn || !cond ? 0 : put_loop(r, caller, n, cond, fn, e) ? -1 : 1;

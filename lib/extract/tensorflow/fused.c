@@ -26,36 +26,38 @@ static int operands(const char *type)
 
 /* One of them. All have the attributes of the whole, so a joined operator among them would hold
  * itself; TensorFlow makes none. */
-static void put(const struct tensorflow_node *whole, const char *type, int *in, int nin, int out)
+static void put(const struct call *whole, const char *type, int *in, int nin, int out)
 {
-	struct message_node m = *whole->m;
-	struct tensorflow_node n = {
-		.b = whole->b, .m = &m, .in = in, .nin = nin, .out = &out, .nout = 1};
+	struct call c = *whole;
 
-	m.type = type;
+	c.type = type;
+	c.in = in;
+	c.nin = nin;
+	c.out = &out;
+	c.nout = 1;
 	if (!strncmp(type, "_Fused", strlen("_Fused")))
-		convert_own(&n);
+		call_own(&c);
 	else
-		tensorflow_operator(&n);
+		tensorflow_operator(&c);
 }
 
-void tensorflow_fused(const struct tensorflow_node *n, const char *first)
+void tensorflow_fused(const struct call *c, const char *first)
 {
-	const struct message_attr *list = message_attr(n->m, "fused_ops");
+	const struct message_attr *list = message_attr(c->at, "fused_ops");
 	const int count = list ? list->ntexts : 0;
-	int *pair = arena_array(n->b->a, int, OPERANDS), used = OPERANDS, value;
+	int *pair = arena_array(c->b->a, int, OPERANDS), used = OPERANDS, value;
 
 	for (int i = 0; i < OPERANDS; i++)
-		pair[i] = i < n->nin ? n->in[i] : -1;
-	value = count ? build_between(n->b, n->out[0]) : n->out[0];
-	put(n, first, pair, n->nin < OPERANDS ? n->nin : OPERANDS, value);
+		pair[i] = i < c->nin ? c->in[i] : -1;
+	value = count ? build_between(c->b, c->out[0]) : c->out[0];
+	put(c, first, pair, c->nin < OPERANDS ? c->nin : OPERANDS, value);
 	for (int i = 0; i < count; i++) {
-		int *in = arena_array(n->b->a, int, MOST_OPERANDS), nin = 1;
+		int *in = arena_array(c->b->a, int, MOST_OPERANDS), nin = 1;
 
 		in[0] = value;
-		for (int k = operands(list->texts[i]); k && used < n->nin; k--)
-			in[nin++] = n->in[used++];
-		value = i + 1 < count ? build_between(n->b, n->out[0]) : n->out[0];
-		put(n, list->texts[i], in, nin, value);
+		for (int k = operands(list->texts[i]); k && used < c->nin; k--)
+			in[nin++] = c->in[used++];
+		value = i + 1 < count ? build_between(c->b, c->out[0]) : c->out[0];
+		put(c, list->texts[i], in, nin, value);
 	}
 }

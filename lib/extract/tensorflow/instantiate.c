@@ -269,7 +269,14 @@ static int make_source(struct reader *r, const struct scope *s, int i)
 static int put_node(struct reader *r, const struct scope *s, int i, struct err *e)
 {
 	const struct message_node *m = &s->node[i];
-	struct tensorflow_node n = {.b = &r->b, .m = m, .out = s->out[i], .nout = s->nout[i]};
+	struct call n = {.b = &r->b,
+			 .type = m->type,
+			 .name = m->name,
+			 .domain = "tensorflow",
+			 .out = s->out[i],
+			 .nout = s->nout[i],
+			 .reader = &convert_reader,
+			 .at = m};
 	int first = r->b.g->nnode, rc;
 
 	n.in = arena_array(r->b.a, int, m->nin + 1);

@@ -38,8 +38,7 @@ int scope_count_values(struct reader *r, int64_t n, struct err *e);
 int scope_value(const struct scope *s, const char *text);
 
 /* A node that calls functions: what it becomes. 1: done; 0: it calls none; -1. */
-int call_put(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
-	     struct err *e);
+int call_put(struct reader *r, const struct scope *caller, const struct call *n, struct err *e);
 
 /* Is the type one of a list that ends with NULL? */
 int tensorflow_is_any(const char *type, const char *const *list);

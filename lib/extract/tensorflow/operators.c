@@ -1,202 +1,391 @@
 /* Which operator of ONNX, or which several, an operator of TensorFlow is. */
 #include <string.h>
 
+#include "lib/extract/compose.h"
 #include "lib/extract/tensorflow/convert.h"
 
-static const struct row {
-	const char *type;
-	convert_fn *fn;
-	const char *onnx;
-} rows[] = {
-	{"Conv2D", convert_conv, "Conv"},
-	{"Conv3D", convert_conv, "Conv"},
-	{"DepthwiseConv2dNative", convert_depthwise, "Conv"},
-	{"Conv2DBackpropInput", convert_conv_transpose, "ConvTranspose"},
-	{"Conv3DBackpropInputV2", convert_conv_transpose, "ConvTranspose"},
-	{"MatMul", convert_matmul, "MatMul"},
-	{"BatchMatMul", convert_matmul, "MatMul"},
-	{"BatchMatMulV2", convert_matmul, "MatMul"},
-	{"BatchMatMulV3", convert_matmul, "MatMul"},
-	{"Einsum", convert_einsum, "Einsum"},
-	{"XlaEinsum", convert_einsum, "Einsum"},
-	{"CudnnRNN", convert_weighing, NULL},
-	{"CudnnRNNV2", convert_weighing, NULL},
-	{"CudnnRNNV3", convert_weighing, NULL},
-	{"BlockLSTM", convert_weighing, NULL},
-	{"BlockLSTMV2", convert_weighing, NULL},
-	{"LSTMBlockCell", convert_weighing, NULL},
-	{"GRUBlockCell", convert_weighing, NULL},
-	{"_FusedConv2D", convert_fused, "Conv2D"},
-	{"_FusedDepthwiseConv2dNative", convert_fused, "DepthwiseConv2dNative"},
-	{"_FusedMatMul", convert_fused, "MatMul"},
-	{"_FusedBatchMatMulV2", convert_fused, "BatchMatMulV2"},
-	{"BiasAdd", convert_bias_add, "Add"},
-	{"BiasAddV1", convert_same, "Add"},
-	{"FusedBatchNorm", convert_batch_norm, "BatchNormalization"},
-	{"FusedBatchNormV2", convert_batch_norm, "BatchNormalization"},
-	{"FusedBatchNormV3", convert_batch_norm, "BatchNormalization"},
-	{"AvgPool", convert_pool, "AveragePool"},
-	{"MaxPool", convert_pool, "MaxPool"},
-	{"AvgPool3D", convert_pool, "AveragePool"},
-	{"MaxPool3D", convert_pool, "MaxPool"},
-	{"Add", convert_same, "Add"},
-	{"AddV2", convert_same, "Add"},
-	{"AddN", convert_same, "Sum"},
-	{"Sub", convert_same, "Sub"},
-	{"Mul", convert_same, "Mul"},
-	{"Div", convert_same, "Div"},
-	{"RealDiv", convert_same, "Div"},
-	{"FloorDiv", convert_same, "FloorDiv"},
-	{"FloorMod", convert_same, "Mod"},
-	{"Pow", convert_same, "Pow"},
-	{"Maximum", convert_same, "Max"},
-	{"Minimum", convert_same, "Min"},
-	{"Square", convert_square, NULL},
-	{"SquaredDifference", convert_square, NULL},
-	{"Sqrt", convert_same, "Sqrt"},
-	{"Rsqrt", convert_rsqrt, NULL},
-	{"Exp", convert_same, "Exp"},
-	{"Log", convert_same, "Log"},
-	{"Neg", convert_same, "Neg"},
-	{"Abs", convert_same, "Abs"},
-	{"Erf", convert_same, "Erf"},
-	{"Erfc", convert_error_function_complement, NULL},
-	{"Log1p", convert_log1p_of, "Log"},
-	{"Expm1", convert_expm1_of, "Exp"},
-	{"Sign", convert_same, "Sign"},
-	{"Round", convert_same, "Round"},
-	{"Rint", convert_same, "Round"},
-	{"Floor", convert_same, "Floor"},
-	{"Ceil", convert_same, "Ceil"},
-	{"Sin", convert_same, "Sin"},
-	{"Cos", convert_same, "Cos"},
-	{"Tan", convert_same, "Tan"},
-	{"Sinh", convert_same, "Sinh"},
-	{"Cosh", convert_same, "Cosh"},
-	{"Asin", convert_same, "Asin"},
-	{"Acos", convert_same, "Acos"},
-	{"Atan", convert_same, "Atan"},
-	{"IsNan", convert_same, "IsNaN"},
-	{"IsInf", convert_same, "IsInf"},
-	{"DivNoNan", convert_same, "Div"},
-	{"MulNoNan", convert_same, "Mul"},
-	{"ClipByValue", convert_same, "Clip"},
-	{"ZerosLike", convert_zeros_or_ones, NULL},
-	{"OnesLike", convert_zeros_or_ones, "Exp"},
-	{"Reciprocal", convert_same, "Reciprocal"},
-	{"Inv", convert_same, "Reciprocal"},
-	{"Relu", convert_same, "Relu"},
-	{"Relu6", convert_relu6, NULL},
-	{"LeakyRelu", convert_leaky_relu, "LeakyRelu"},
-	{"Elu", convert_same, "Elu"},
-	{"Selu", convert_same, "Selu"},
-	{"Sigmoid", convert_same, "Sigmoid"},
-	{"Tanh", convert_same, "Tanh"},
-	{"Softsign", convert_same, "Softsign"},
-	{"_MklSwish", convert_swish, "Sigmoid"},
-	{"GeluExact", convert_gelu, "none"},
-	{"GeluApproximate", convert_gelu, "tanh"},
-	{"LRN", convert_first, "LRN"},
-	{"Softplus", convert_same, "Softplus"},
-	{"Softmax", convert_softmax, "Softmax"},
-	{"LogSoftmax", convert_softmax, "LogSoftmax"},
-	{"Equal", convert_same, "Equal"},
-	{"NotEqual", convert_not_equal, NULL},
-	{"Greater", convert_same, "Greater"},
-	{"GreaterEqual", convert_same, "GreaterOrEqual"},
-	{"Less", convert_same, "Less"},
-	{"LessEqual", convert_same, "LessOrEqual"},
-	{"LogicalAnd", convert_same, "And"},
-	{"LogicalOr", convert_same, "Or"},
-	{"LogicalNot", convert_same, "Not"},
-	{"Select", convert_same, "Where"},
-	{"SelectV2", convert_same, "Where"},
-	{"Cast", convert_cast, "Cast"},
-	{"Identity", convert_first, "Identity"},
-	{"IdentityN", convert_each, "Identity"},
-	{"StopGradient", convert_first, "Identity"},
-	{"PreventGradient", convert_first, "Identity"},
-	{"CheckNumerics", convert_first, "Identity"},
-	{"EnsureShape", convert_first, "Identity"},
-	{"FakeQuantWithMinMaxArgs", convert_first, "Identity"},
-	{"FakeQuantWithMinMaxVars", convert_first, "Identity"},
-	{"FakeQuantWithMinMaxVarsPerChannel", convert_first, "Identity"},
-	{"QuantizeAndDequantizeV2", convert_first, "Identity"},
-	{"QuantizeAndDequantizeV3", convert_first, "Identity"},
-	{"QuantizeAndDequantizeV4", convert_first, "Identity"},
-	{"Snapshot", convert_first, "Identity"},
-	{"ReadVariableOp", convert_first, "Identity"},
-	{"PlaceholderWithDefault", convert_first, "Identity"},
-	{"Switch", convert_pass, "Identity"},
-	{"Merge", convert_pass, "Identity"},
-	{"Enter", convert_pass, "Identity"},
-	{"Exit", convert_pass, "Identity"},
-	{"NextIteration", convert_pass, "Identity"},
-	{"LoopCond", convert_pass, "Identity"},
-	{"TensorListReserve", convert_list_reserve, "ConstantOfShape"},
-	{"TensorListFromTensor", convert_first, "Identity"},
-	{"TensorListGetItem", convert_list_item, "Gather"},
-	{"TensorListGather", convert_list_item, "Gather"},
-	{"TensorListSetItem", convert_same, "SetItem"},
-	{"TensorListStack", convert_first, "Identity"},
-	{"Mean", convert_reduce, "ReduceMean"},
-	{"Sum", convert_reduce, "ReduceSum"},
-	{"Max", convert_reduce, "ReduceMax"},
-	{"Min", convert_reduce, "ReduceMin"},
-	{"Prod", convert_reduce, "ReduceProd"},
-	{"Any", convert_reduce, "ReduceMax"},
-	{"All", convert_reduce, "ReduceMin"},
-	{"ArgMax", convert_arg, "ArgMax"},
-	{"ArgMin", convert_arg, "ArgMin"},
-	{"TopKV2", convert_same, "TopK"},
-	{"Reshape", convert_reshape, "Reshape"},
-	{"Squeeze", convert_squeeze, "Squeeze"},
-	{"ExpandDims", convert_same, "Unsqueeze"},
-	{"Transpose", convert_same, "Transpose"},
-	{"ConcatV2", convert_concat, "Concat"},
-	{"Concat", convert_concat, "Concat"},
-	{"Pack", convert_pack, NULL},
-	{"Unpack", convert_unpack, NULL},
-	{"Split", convert_split, NULL},
-	{"SplitV", convert_split, NULL},
-	{"Slice", convert_slice, NULL},
-	{"StridedSlice", convert_strided_slice, NULL},
-	{"Gather", convert_gather, "Gather"},
-	{"GatherV2", convert_gather, "Gather"},
-	{"ResourceGather", convert_gather, "Gather"},
-	{"GatherNd", convert_same, "GatherND"},
-	{"Tile", convert_same, "Tile"},
-	{"Reverse", convert_first, "ReverseSequence"},
-	{"ReverseV2", convert_first, "ReverseSequence"},
-	{"ReverseSequence", convert_first, "ReverseSequence"},
-	{"OneHot", convert_one_hot, "OneHot"},
-	{"Cumsum", convert_same, "CumSum"},
-	{"Fill", convert_fill, "Expand"},
-	{"BroadcastTo", convert_same, "Expand"},
-	{"Range", convert_same, "Range"},
-	{"Shape", convert_first, "Shape"},
-	{"Rank", convert_rank, NULL},
-	{"Size", convert_first, "Size"},
-	{"Pad", convert_pad, "constant"},
-	{"PadV2", convert_pad, "constant"},
-	{"MirrorPad", convert_pad, "reflect"},
-	{"ResizeBilinear", convert_resize, NULL},
-	{"ResizeNearestNeighbor", convert_resize, NULL},
-	{"ResizeBicubic", convert_resize, NULL},
-	{"DepthToSpace", convert_blocks, "DepthToSpace"},
-	{"SpaceToDepth", convert_blocks, "SpaceToDepth"},
-	{"SpaceToBatchND", convert_same, "SpaceToBatch"},
-	{"BatchToSpaceND", convert_same, "BatchToSpace"},
+/* ---- attributes ---- */
+
+static int integer(const struct call *c, const char *name, int64_t *v)
+{
+	const struct message_attr *a = message_attr(c->at, name);
+
+	*v = a ? a->i : 0;
+	return a ? 0 : -1;
+}
+
+static int flag(const struct call *c, const char *name, int *v)
+{
+	const struct message_attr *a = message_attr(c->at, name);
+
+	*v = a && a->i;
+	return a ? 0 : -1;
+}
+
+static int real(const struct call *c, const char *name, double *v)
+{
+	const struct message_attr *a = message_attr(c->at, name);
+
+	*v = a ? (double)a->f : 0;
+	return a ? 0 : -1;
+}
+
+static const char *text(const struct call *c, const char *name)
+{
+	const struct message_attr *a = message_attr(c->at, name);
+
+	return a ? a->s : NULL;
+}
+
+static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct message_attr *a = message_attr(c->at, name);
+
+	if (!a || a->nints > GRAPH_MAX_RANK)
+		return a ? -1 : 0;
+	if (a->nints)
+		memcpy(v, a->ints, sizeof *v * (size_t)a->nints);
+	return a->nints;
+}
+
+const struct call_reader convert_reader = {integer, real, flag, ints, text, NULL};
+
+const char *convert_text(const struct call *c, const char *name)
+{
+	const char *s = text(c, name);
+
+	return s ? s : "";
+}
+
+/* ---- element by element ---- */
+
+/* 1 - erf(x) */
+static int error_function_complement(const struct call *c, const struct call_row *row)
+{
+	const int from[] = {build_number(c->b, 1), build_between(c->b, c->out[0])};
+
+	(void)row;
+	build_node(c->b, "Erf", c->in, 1, &from[1], 1);
+	call_node(c, "Sub", from, 2);
+	return 0;
+}
+
+/* log(1 + x) */
+static int log1p_of(const struct call *c, const struct call_row *row)
+{
+	const int from[] = {call_in(c, 0), build_number(c->b, 1)};
+
+	return compose_chain(c->b, from, 2, c->out[0], "Add", row->onnx);
+}
+
+/* exp(x) - 1 */
+static int expm1_of(const struct call *c, const struct call_row *row)
+{
+	const int from[] = {build_between(c->b, c->out[0]), build_number(c->b, 1)};
+
+	build_node(c->b, row->onnx, c->in, c->nin ? 1 : 0, from, 1);
+	call_node(c, "Sub", from, 2);
+	return 0;
+}
+
+/* x - x, or of that the power of e. */
+static int zeros_or_ones(const struct call *c, const struct call_row *row)
+{
+	const int from[] = {call_in(c, 0), call_in(c, 0)};
+
+	if (row->onnx)
+		return compose_chain(c->b, from, 2, c->out[0], "Sub", row->onnx);
+	call_node(c, "Sub", from, 2);
+	return 0;
+}
+
+static int leaky_relu(const struct call *c, const struct call_row *row)
+{
+	build_float(c->b, call_node(c, row->onnx, c->in, 1), "alpha",
+		    (float)call_real(c, "alpha", call_real(c, "leakyrelu_alpha", 0.2)));
+	return 0;
+}
+
+/* ---- products ---- */
+
+static int matmul(const struct call *c, const struct call_row *row)
+{
+	struct graph_node *to = call_node(c, row->onnx, c->in, 2);
+
+	build_int(c->b, to, "transA", call_int(c, "transpose_a", 0) || call_int(c, "adj_x", 0));
+	build_int(c->b, to, "transB", call_int(c, "transpose_b", 0) || call_int(c, "adj_y", 0));
+	return 0;
+}
+
+static int fused(const struct call *c, const struct call_row *row)
+{
+	tensorflow_fused(c, row->onnx);
+	return 0;
+}
+
+/* ---- what moves elements, and what loops are made of ---- */
+
+/* A node for each result, which reads the input in the same place. */
+static int each(const struct call *c, const struct call_row *row)
+{
+	if (c->nout > c->nin)
+		return -1;
+	for (int i = 0; i < c->nout; i++)
+		build_node(c->b, row->onnx, &c->in[i], 1, &c->out[i], 1);
+	return 0;
+}
+
+/* Each output is the first input: of Switch, both; of Merge, what a loop begins with. */
+static int pass(const struct call *c, const struct call_row *row)
+{
+	for (int i = 0; i < c->nout; i++)
+		build_node(c->b, row->onnx, c->in, 1, &c->out[i], 1);
+	return 0;
+}
+
+/* The axis comes last (ConcatV2) or first. */
+static int concat(const struct call *c, const struct call_row *row)
+{
+	const int is_last = !strcmp(c->type, "ConcatV2");
+	int64_t axis;
+
+	if (c->nin < 2 || !compose_integer(c->b, c->in[is_last ? c->nin - 1 : 0], &axis))
+		return -1;
+	build_int(c->b, call_node(c, row->onnx, c->in + !is_last, c->nin - 1), "axis", axis);
+	return 0;
+}
+
+/* A list of tensors is a tensor here, whose items are along its first dimension. Before an item is
+ * set, the length is all that is known. */
+static int list_reserve(const struct call *c, const struct call_row *row)
+{
+	static const int64_t one = 1;
+	const int count = call_in(c, 1), list = build_part(c->b, c->out[0], "length");
+
+	if (count < 0)
+		return -1;
+	build_ints(c->b, build_node(c->b, "Reshape", &count, 1, &list, 1), "shape", &one, 1);
+	call_node(c, row->onnx, &list, 1);
+	return 0;
+}
+
+/* ONNX has both values in a list. */
+static int one_hot(const struct call *c, const struct call_row *row)
+{
+	const int values[] = {call_in(c, 3), call_in(c, 2)},
+		  list = build_part(c->b, c->out[0], "values");
+	const int from[] = {call_in(c, 0), call_in(c, 1), list};
+
+	if (c->nin < 4 || compose_pack(c->b, values, 2, list, 0))
+		return -1;
+	build_int(c->b, call_node(c, row->onnx, from, 3), "axis", call_int(c, "axis", -1));
+	return 0;
+}
+
+static int pad(const struct call *c, const struct call_row *row)
+{
+	const struct call_row symmetric = {NULL, "symmetric"};
+
+	return call_pad(c, strcmp(convert_text(c, "mode"), "SYMMETRIC") ? row : &symmetric);
+}
+
+/* ---- the table ---- */
+
+static const struct call_row rows[] = {
+	{"Conv2D", "Conv", .fn = convert_conv},
+	{"Conv3D", "Conv", .fn = convert_conv},
+	{"DepthwiseConv2dNative", "Conv", .fn = convert_depthwise},
+	{"Conv2DBackpropInput", "ConvTranspose", .fn = convert_conv_transpose},
+	{"Conv3DBackpropInputV2", "ConvTranspose", .fn = convert_conv_transpose},
+	{"MatMul", "MatMul", .fn = matmul},
+	{"BatchMatMul", "MatMul", .fn = matmul},
+	{"BatchMatMulV2", "MatMul", .fn = matmul},
+	{"BatchMatMulV3", "MatMul", .fn = matmul},
+	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"}), call_einsum},
+	{"XlaEinsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"}), call_einsum},
+	{"CudnnRNN", NULL, .fn = call_weighs},
+	{"CudnnRNNV2", NULL, .fn = call_weighs},
+	{"CudnnRNNV3", NULL, .fn = call_weighs},
+	{"BlockLSTM", NULL, .fn = call_weighs},
+	{"BlockLSTMV2", NULL, .fn = call_weighs},
+	{"LSTMBlockCell", NULL, .fn = call_weighs},
+	{"GRUBlockCell", NULL, .fn = call_weighs},
+	{"_FusedConv2D", "Conv2D", .fn = fused},
+	{"_FusedDepthwiseConv2dNative", "DepthwiseConv2dNative", .fn = fused},
+	{"_FusedMatMul", "MatMul", .fn = fused},
+	{"_FusedBatchMatMulV2", "BatchMatMulV2", .fn = fused},
+	{"BiasAdd", "Add", .fn = convert_bias_add},
+	{"BiasAddV1", "Add"},
+	{"FusedBatchNorm", "BatchNormalization", .fn = convert_batch_norm},
+	{"FusedBatchNormV2", "BatchNormalization", .fn = convert_batch_norm},
+	{"FusedBatchNormV3", "BatchNormalization", .fn = convert_batch_norm},
+	{"AvgPool", "AveragePool", .fn = convert_pool},
+	{"MaxPool", "MaxPool", .fn = convert_pool},
+	{"AvgPool3D", "AveragePool", .fn = convert_pool},
+	{"MaxPool3D", "MaxPool", .fn = convert_pool},
+	{"Add", "Add"},
+	{"AddV2", "Add"},
+	{"AddN", "Sum"},
+	{"Sub", "Sub"},
+	{"Mul", "Mul"},
+	{"Div", "Div"},
+	{"RealDiv", "Div"},
+	{"FloorDiv", "FloorDiv"},
+	{"FloorMod", "Mod"},
+	{"Pow", "Pow"},
+	{"Maximum", "Max"},
+	{"Minimum", "Min"},
+	{"Square", NULL, .fn = call_square},
+	{"SquaredDifference", NULL, .fn = call_square},
+	{"Sqrt", "Sqrt"},
+	{"Rsqrt", "Sqrt Reciprocal", .fn = call_chain},
+	{"Exp", "Exp"},
+	{"Log", "Log"},
+	{"Neg", "Neg"},
+	{"Abs", "Abs"},
+	{"Erf", "Erf"},
+	{"Erfc", NULL, .fn = error_function_complement},
+	{"Log1p", "Log", .fn = log1p_of},
+	{"Expm1", "Exp", .fn = expm1_of},
+	{"Sign", "Sign"},
+	{"Round", "Round"},
+	{"Rint", "Round"},
+	{"Floor", "Floor"},
+	{"Ceil", "Ceil"},
+	{"Sin", "Sin"},
+	{"Cos", "Cos"},
+	{"Tan", "Tan"},
+	{"Sinh", "Sinh"},
+	{"Cosh", "Cosh"},
+	{"Asin", "Asin"},
+	{"Acos", "Acos"},
+	{"Atan", "Atan"},
+	{"IsNan", "IsNaN"},
+	{"IsInf", "IsInf"},
+	{"DivNoNan", "Div"},
+	{"MulNoNan", "Mul"},
+	{"ClipByValue", "Clip"},
+	{"ZerosLike", NULL, .fn = zeros_or_ones},
+	{"OnesLike", "Exp", .fn = zeros_or_ones},
+	{"Reciprocal", "Reciprocal"},
+	{"Inv", "Reciprocal"},
+	{"Relu", "Relu"},
+	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"LeakyRelu", "LeakyRelu", .fn = leaky_relu},
+	{"Elu", "Elu"},
+	{"Selu", "Selu"},
+	{"Sigmoid", "Sigmoid"},
+	{"Tanh", "Tanh"},
+	{"Softsign", "Softsign"},
+	{"_MklSwish", "Sigmoid", .fn = call_gated},
+	{"GeluExact", "Gelu", "0", CALL_ATTRS({CALL_WORD, "approximate", .word = "none"})},
+	{"GeluApproximate", "Gelu", "0", CALL_ATTRS({CALL_WORD, "approximate", .word = "tanh"})},
+	{"LRN", "LRN", "0"},
+	{"Softplus", "Softplus"},
+	{"Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
+	{"LogSoftmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
+	{"Equal", "Equal"},
+	{"NotEqual", "Equal Not", .fn = call_chain},
+	{"Greater", "Greater"},
+	{"GreaterEqual", "GreaterOrEqual"},
+	{"Less", "Less"},
+	{"LessEqual", "LessOrEqual"},
+	{"LogicalAnd", "And"},
+	{"LogicalOr", "Or"},
+	{"LogicalNot", "Not"},
+	{"Select", "Where"},
+	{"SelectV2", "Where"},
+	{"Cast", "Cast", "0", CALL_ATTRS({CALL_INT, "to", "DstT", VALUE_UNKNOWN})},
+	{"Identity", "Identity", "0"},
+	{"IdentityN", "Identity", .fn = each},
+	{"StopGradient", "Identity", "0"},
+	{"PreventGradient", "Identity", "0"},
+	{"CheckNumerics", "Identity", "0"},
+	{"EnsureShape", "Identity", "0"},
+	{"FakeQuantWithMinMaxArgs", "Identity", "0"},
+	{"FakeQuantWithMinMaxVars", "Identity", "0"},
+	{"FakeQuantWithMinMaxVarsPerChannel", "Identity", "0"},
+	{"QuantizeAndDequantizeV2", "Identity", "0"},
+	{"QuantizeAndDequantizeV3", "Identity", "0"},
+	{"QuantizeAndDequantizeV4", "Identity", "0"},
+	{"Snapshot", "Identity", "0"},
+	{"ReadVariableOp", "Identity", "0"},
+	{"PlaceholderWithDefault", "Identity", "0"},
+	{"Switch", "Identity", .fn = pass},
+	{"Merge", "Identity", .fn = pass},
+	{"Enter", "Identity", .fn = pass},
+	{"Exit", "Identity", .fn = pass},
+	{"NextIteration", "Identity", .fn = pass},
+	{"LoopCond", "Identity", .fn = pass},
+	{"TensorListReserve", "ConstantOfShape", .fn = list_reserve},
+	{"TensorListFromTensor", "Identity", "0"},
+	{"TensorListGetItem", "Gather", "01"},
+	{"TensorListGather", "Gather", "01"},
+	{"TensorListSetItem", "SetItem"},
+	{"TensorListStack", "Identity", "0"},
+	{"Mean", "ReduceMean", NULL, CALL_REDUCE("keep_dims")},
+	{"Sum", "ReduceSum", NULL, CALL_REDUCE("keep_dims")},
+	{"Max", "ReduceMax", NULL, CALL_REDUCE("keep_dims")},
+	{"Min", "ReduceMin", NULL, CALL_REDUCE("keep_dims")},
+	{"Prod", "ReduceProd", NULL, CALL_REDUCE("keep_dims")},
+	{"Any", "ReduceMax", NULL, CALL_REDUCE("keep_dims")},
+	{"All", "ReduceMin", NULL, CALL_REDUCE("keep_dims")},
+	{"ArgMax", "ArgMax", .fn = call_arg},
+	{"ArgMin", "ArgMin", .fn = call_arg},
+	{"TopKV2", "TopK"},
+	{"Reshape", "Reshape", NULL, CALL_ATTRS({CALL_INT, "allowzero", NULL, 1})},
+	{"Squeeze", "Squeeze", "0", CALL_ATTRS({CALL_INTS, "axes", "squeeze_dims"})},
+	{"ExpandDims", "Unsqueeze"},
+	{"Transpose", "Transpose"},
+	{"ConcatV2", "Concat", .fn = concat},
+	{"Concat", "Concat", .fn = concat},
+	{"Pack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}), call_pack},
+	{"Unpack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}, {CALL_INT, "parts", "num"}),
+	 call_unpack},
+	{"Split", NULL, "10", CALL_ATTRS({CALL_INT, "parts", "num_split"}), call_split},
+	{"SplitV", NULL, "021", CALL_ATTRS({CALL_INT, "parts", "num_split"}), call_split},
+	{"Slice", NULL, .fn = call_slice},
+	{"StridedSlice", NULL, NULL,
+	 CALL_ATTRS({CALL_INT, "begin", "begin_mask"}, {CALL_INT, "end", "end_mask"},
+		    {CALL_INT, "ellipsis", "ellipsis_mask"},
+		    {CALL_INT, "new_axis", "new_axis_mask"},
+		    {CALL_INT, "shrink", "shrink_axis_mask"}),
+	 call_strided_slice},
+	{"Gather", "Gather", NULL, CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}), call_gather},
+	{"GatherV2", "Gather", NULL, CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}),
+	 call_gather},
+	{"ResourceGather", "Gather", NULL, CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}),
+	 call_gather},
+	{"GatherNd", "GatherND"},
+	{"Tile", "Tile"},
+	{"Reverse", "ReverseSequence", "0"},
+	{"ReverseV2", "ReverseSequence", "0"},
+	{"ReverseSequence", "ReverseSequence", "0"},
+	{"OneHot", "OneHot", .fn = one_hot},
+	{"Cumsum", "CumSum"},
+	{"Fill", "Expand", "10"},
+	{"BroadcastTo", "Expand"},
+	{"Range", "Range"},
+	{"Shape", "Shape", "0"},
+	{"Rank", NULL, .fn = call_rank},
+	{"Size", "Size", "0"},
+	{"Pad", "constant", .fn = pad},
+	{"PadV2", "constant", .fn = pad},
+	{"MirrorPad", "reflect", .fn = pad},
+	{"ResizeBilinear", NULL, .fn = call_resize},
+	{"ResizeNearestNeighbor", NULL, .fn = call_resize},
+	{"ResizeBicubic", NULL, .fn = call_resize},
+	{"DepthToSpace", "DepthToSpace", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
+	 convert_blocks},
+	{"SpaceToDepth", "SpaceToDepth", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
+	 convert_blocks},
+	{"SpaceToBatchND", "SpaceToBatch"},
+	{"BatchToSpaceND", "BatchToSpace"},
 };
 
-void tensorflow_operator(const struct tensorflow_node *n)
+void tensorflow_operator(const struct call *c)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].type, n->m->type)) {
-			rows[i].fn(n, rows[i].onnx);
-			return;
-		}
-	convert_own(n);
+	call_convert(c, call_find(rows, sizeof rows / sizeof *rows, c->type));
 }
 
 int tensorflow_output(const char *type, const char *name)

@@ -8,7 +8,7 @@
 #ifndef TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
 #define TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
 
-#include "lib/extract/build.h"
+#include "lib/extract/call.h"
 #include "lib/extract/tensorflow/message.h"
 
 enum { TENSORFLOW_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */
@@ -25,18 +25,14 @@ int tensorflow_restore(const struct message_graph *m, const char *path, struct a
  * of Enter, Merge, Switch and Exit, there are in it; their operators are in the graph once. */
 int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e);
 
-/* An operator with its values in the graph; -1: none. */
-struct tensorflow_node {
-	struct build *b;
-	const struct message_node *m;
-	int *in, nin, *out, nout;
-};
+/* Reads attributes of a node: c->at is its struct message_node. */
+extern const struct call_reader convert_reader;
 
-/* Adds the nodes that it becomes. */
-void tensorflow_operator(const struct tensorflow_node *n);
+/* Adds the nodes that an operator becomes. */
+void tensorflow_operator(const struct call *c);
 /* The same for one that TensorFlow's optimizer joined out of several, such as _FusedConv2D: those
  * of each. */
-void tensorflow_fused(const struct tensorflow_node *n, const char *first);
+void tensorflow_fused(const struct call *c, const char *first);
 /* The offset of the results of that name among all of an operator ("y" of a FusedBatchNorm). */
 int tensorflow_output(const char *type, const char *name);
 
