@@ -6,7 +6,7 @@
 #ifndef TL_EXTRACT_MXNET_MXNET_H
 #define TL_EXTRACT_MXNET_MXNET_H
 
-#include "lib/extract/build.h"
+#include "lib/extract/call.h"
 #include "lib/extract/infer.h"
 #include "lib/io/json.h"
 
@@ -17,21 +17,16 @@ enum { MXNET_OPSET = 13 }; /* of ONNX, whose rules hold for what operators becom
 int mxnet_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
 	       struct err *e);
 
-/* A node of a symbol. */
-struct mx_op {
-	struct build *b;
+/* A node of a symbol, of which a call makes the first result. */
+struct mx_node {
 	const struct json_doc *doc;
 	const struct json *node;
-	const char *name, *type;
-	const int *in;
-	int nin;
-	const int *out; /* one at least */
-	int nout;
+	int nout; /* one at least */
 };
 
 /* How many of the inputs of an operator are data, those behind being parameters; 0: all. */
 int mxnet_data_inputs(const char *type);
 /* Adds the nodes that the operator becomes. */
-void mxnet_operator(const struct mx_op *o);
+void mxnet_operator(const struct call *o);
 
 #endif

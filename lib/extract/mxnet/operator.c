@@ -10,39 +10,41 @@
 
 /* Since MXNet 1.0 all are in "attrs", and in "attr" before. Before 0.9 those of the operator were
  * in "param". */
-const char *mx_text(const struct mx_op *o, const char *key, const char *otherwise)
+static const char *text(const struct call *o, const char *key)
 {
 	static const char *const places[] = {"attrs", "param", "attr"};
+	const struct mx_node *n = o->at;
 	const char *s;
 
 	for (int i = 0; i < 3; i++)
-		if (!json_str(json_get(o->doc, json_get(o->doc, o->node, places[i]), key), o->b->a,
+		if (!json_str(json_get(n->doc, json_get(n->doc, n->node, places[i]), key), o->b->a,
 			      &s))
 			return s;
-	return otherwise;
+	return NULL;
 }
 
-int mx_is(const struct mx_op *o, const char *key, const char *word)
+const char *mx_text(const struct call *o, const char *key, const char *otherwise)
 {
-	return !strcmp(mx_text(o, key, ""), word);
+	const char *s = text(o, key);
+
+	return s ? s : otherwise;
 }
 
-int mx_flag(const struct mx_op *o, const char *key, int otherwise)
+static int flag(const struct call *o, const char *key, int *v)
 {
 	const char *s = mx_text(o, key, "");
 
-	if (!strcmp(s, "1") || !strcasecmp(s, "true"))
-		return 1;
-	return !strcmp(s, "0") || !strcasecmp(s, "false") ? 0 : otherwise;
+	*v = !strcmp(s, "1") || !strcasecmp(s, "true");
+	return *v || !strcmp(s, "0") || !strcasecmp(s, "false") ? 0 : -1;
 }
 
-double mx_real(const struct mx_op *o, const char *key, double otherwise)
+static int real(const struct call *o, const char *key, double *v)
 {
 	const char *s = mx_text(o, key, "");
 	char *end;
-	double v = strtod(s, &end);
 
-	return end == s || *end ? otherwise : v;
+	*v = strtod(s, &end);
+	return end == s || *end ? -1 : 0;
 }
 
 /* An integer at s, which Python 2 ended with an L; a real one that is whole, too. NULL: none. */
@@ -59,13 +61,11 @@ static const char *read_int(const char *s, int64_t *v)
 	return *end == 'L' ? end + 1 : end;
 }
 
-int64_t mx_int(const struct mx_op *o, const char *key, int64_t otherwise)
+static int integer(const struct call *o, const char *key, int64_t *v)
 {
-	const char *s = mx_text(o, key, ""), *end;
-	int64_t v;
+	const char *end = read_int(mx_text(o, key, ""), v);
 
-	end = read_int(s, &v);
-	return end && !*end ? v : otherwise;
+	return end && !*end ? 0 : -1;
 }
 
 int mx_list(const char *s, int64_t v[GRAPH_MAX_RANK])
@@ -89,12 +89,14 @@ int mx_list(const char *s, int64_t v[GRAPH_MAX_RANK])
 	return n;
 }
 
-int mx_ints(const struct mx_op *o, const char *key, int64_t v[GRAPH_MAX_RANK])
+static int ints(const struct call *o, const char *key, int64_t v[GRAPH_MAX_RANK])
 {
-	const char *s = mx_text(o, key, NULL);
+	const char *s = text(o, key);
 
-	return !s || !strcmp(s, "None") ? -1 : mx_list(s, v);
+	return !s || !strcmp(s, "None") ? 0 : mx_list(s, v);
 }
+
+const struct call_reader mx_reader = {integer, real, flag, ints, text, NULL};
 
 int mx_elem(const char *text, int otherwise)
 {
@@ -117,23 +119,18 @@ int mx_elem(const char *text, int otherwise)
 
 /* ---- nodes ---- */
 
-int mx_part(const struct mx_op *o, const char *what)
+int mx_part(const struct call *o, const char *what)
 {
 	return build_value(o->b, arena_printf(o->b->a, "%s/%s", o->name, what));
 }
 
-struct graph_node *mx_node(const struct mx_op *o, const char *type, const int *in, int n)
-{
-	return build_node(o->b, type, in, n, o->out, 1);
-}
-
-struct graph_node *mx_step(const struct mx_op *o, const char *type, int in, int *out)
+struct graph_node *mx_step(const struct call *o, const char *type, int in, int *out)
 {
 	*out = mx_part(o, "step");
 	return build_node(o->b, type, &in, 1, out, 1);
 }
 
-int mx_reshape_to(const struct mx_op *o, int in, const int64_t *codes, int n, int is_backward,
+int mx_reshape_to(const struct call *o, int in, const int64_t *codes, int n, int is_backward,
 		  int out)
 {
 	struct graph_node *node = build_node(o->b, "Reshape", &in, 1, &out, 1);
@@ -149,12 +146,12 @@ int mx_reshape_to(const struct mx_op *o, int in, const int64_t *codes, int n, in
 	return out;
 }
 
-int mx_reshape(const struct mx_op *o, int in, const int64_t *codes, int n)
+int mx_reshape(const struct call *o, int in, const int64_t *codes, int n)
 {
 	return mx_reshape_to(o, in, codes, n, 0, mx_part(o, "step"));
 }
 
-int mx_transpose(const struct mx_op *o, int in, const int64_t *perm, int n)
+int mx_transpose(const struct call *o, int in, const int64_t *perm, int n)
 {
 	int out;
 

@@ -3,221 +3,216 @@
 
 #include "lib/extract/mxnet/operator.h"
 
-static const struct row {
-	const char *type;
-	mx_fn *fn;
-	const char *onnx;
-	int ndata; /* inputs that are data; 0: all */
-} rows[] = {
-	{"Convolution", mx_conv, "Conv", 1},
-	{"Convolution_v1", mx_conv, "Conv", 1},
-	{"Deconvolution", mx_deconv, "ConvTranspose", 1},
-	{"_contrib_DeformableConvolution", mx_deformable, "DeformConv", 2},
-	{"_contrib_ModulatedDeformableConvolution", mx_deformable, "DeformConv", 3},
-	{"Pooling", mx_pool, NULL, 0},
-	{"Pooling_v1", mx_pool, NULL, 0},
-	{"_contrib_quantized_pooling", mx_pool, NULL, 1},
-	{"_contrib_AdaptiveAvgPooling2D", mx_adaptive_pool, NULL, 0},
-	{"UpSampling", mx_upsample, NULL, 1},
-	{"_contrib_BilinearResize2D", mx_bilinear, NULL, 0},
-	{"Pad", mx_pad, "Pad", 0},
-	{"pad", mx_pad, "Pad", 0},
-	{"Crop", mx_crop, NULL, 0},
-	{"_contrib_ROIAlign", mx_regions, "RoiAlign", 0},
-	{"ROIPooling", mx_regions, "MaxRoiPool", 0},
-	{"depth_to_space", mx_blocks, "DepthToSpace", 0},
-	{"space_to_depth", mx_blocks, "SpaceToDepth", 0},
+/* more: inputs that are data; 0: all. */
+static const struct call_row rows[] = {
+	{"Convolution", "Conv", .fn = mx_conv, .more = 1},
+	{"Convolution_v1", "Conv", .fn = mx_conv, .more = 1},
+	{"Deconvolution", "ConvTranspose", .fn = mx_deconv, .more = 1},
+	{"_contrib_DeformableConvolution", "DeformConv", .fn = mx_deformable, .more = 2},
+	{"_contrib_ModulatedDeformableConvolution", "DeformConv", .fn = mx_deformable, .more = 3},
+	{"Pooling", NULL, .fn = mx_pool},
+	{"Pooling_v1", NULL, .fn = mx_pool},
+	{"_contrib_quantized_pooling", NULL, .fn = mx_pool, .more = 1},
+	{"_contrib_AdaptiveAvgPooling2D", NULL, .fn = mx_adaptive_pool},
+	{"UpSampling", NULL, .fn = mx_upsample, .more = 1},
+	{"_contrib_BilinearResize2D", NULL, .fn = mx_bilinear},
+	{"Pad", "Pad", .fn = mx_pad},
+	{"pad", "Pad", .fn = mx_pad},
+	{"Crop", NULL, .fn = mx_crop},
+	{"_contrib_ROIAlign", "RoiAlign", .fn = mx_regions},
+	{"ROIPooling", "MaxRoiPool", .fn = mx_regions},
+	{"depth_to_space", "DepthToSpace", "0", CALL_ATTRS({CALL_INT, "blocksize", "block_size"})},
+	{"space_to_depth", "SpaceToDepth", "0", CALL_ATTRS({CALL_INT, "blocksize", "block_size"})},
 
-	{"FullyConnected", mx_dense, NULL, 1},
-	{"dot", mx_dot, "MatMul", 0},
-	{"batch_dot", mx_dot, "MatMul", 0},
-	{"linalg_gemm2", mx_dot, "MatMul", 0},
-	{"_linalg_gemm2", mx_dot, "MatMul", 0},
-	{"linalg_gemm", mx_gemm, "MatMul", 0},
-	{"_linalg_gemm", mx_gemm, "MatMul", 0},
-	{"Embedding", mx_embedding, "Gather", 1},
-	{"RNN", mx_recurrent, NULL, 1},
-	{"_contrib_interleaved_matmul_selfatt_qk", mx_self_scores, NULL, 0},
-	{"_contrib_interleaved_matmul_selfatt_valatt", mx_self_sum, NULL, 0},
-	{"_contrib_interleaved_matmul_encdec_qk", mx_cross_scores, NULL, 0},
-	{"_contrib_interleaved_matmul_encdec_valatt", mx_cross_sum, NULL, 0},
+	{"FullyConnected", NULL, .fn = mx_dense, .more = 1},
+	{"dot", "MatMul", .fn = mx_dot},
+	{"batch_dot", "MatMul", .fn = mx_dot},
+	{"linalg_gemm2", "MatMul", .fn = mx_dot},
+	{"_linalg_gemm2", "MatMul", .fn = mx_dot},
+	{"linalg_gemm", "MatMul", .fn = mx_gemm},
+	{"_linalg_gemm", "MatMul", .fn = mx_gemm},
+	{"Embedding", "Gather", .fn = mx_embedding, .more = 1},
+	{"RNN", NULL, .fn = mx_recurrent, .more = 1},
+	{"_contrib_interleaved_matmul_selfatt_qk", NULL, .fn = mx_self_scores},
+	{"_contrib_interleaved_matmul_selfatt_valatt", NULL, .fn = mx_self_sum},
+	{"_contrib_interleaved_matmul_encdec_qk", NULL, .fn = mx_cross_scores},
+	{"_contrib_interleaved_matmul_encdec_valatt", NULL, .fn = mx_cross_sum},
 
-	{"Reshape", mx_reshape_codes, NULL, 0},
-	{"reshape", mx_reshape_codes, NULL, 0},
-	{"reshape_like", mx_reshape_like, "Reshape", 0},
-	{"Flatten", mx_flatten, "Flatten", 0},
-	{"flatten", mx_flatten, "Flatten", 0},
-	{"transpose", mx_permute, "Transpose", 0},
-	{"SwapAxis", mx_swap, "SwapAxes", 0},
-	{"swapaxes", mx_swap, "SwapAxes", 0},
-	{"expand_dims", mx_expand_dims, "Unsqueeze", 0},
-	{"squeeze", mx_squeeze, "Squeeze", 0},
-	{"Concat", mx_concat, "Concat", 0},
-	{"concat", mx_concat, "Concat", 0},
-	{"_rnn_param_concat", mx_concat, "Concat", 0},
-	{"stack", mx_stack, NULL, 0},
-	{"SliceChannel", mx_split, NULL, 0},
-	{"split", mx_split, NULL, 0},
-	{"_split_v2", mx_split_at, NULL, 0},
-	{"slice", mx_slice, "Slice", 0},
-	{"crop", mx_slice, "Slice", 0},
-	{"slice_axis", mx_slice_axis, "Slice", 0},
-	{"slice_like", mx_slice_like, NULL, 0},
-	{"broadcast_to", mx_broadcast_to, "Expand", 0},
-	{"broadcast_axis", mx_broadcast_axis, "Repeat", 0},
-	{"broadcast_axes", mx_broadcast_axis, "Repeat", 0},
-	{"broadcast_like", mx_broadcast_like, "Expand", 0},
-	{"tile", mx_tile, "Repeat", 0},
-	{"repeat", mx_repeat, "Repeat", 0},
-	{"take", mx_take, "Gather", 0},
-	{"gather_nd", mx_gather_nd, "GatherND", 0},
-	{"one_hot", mx_one_hot, "OneHot", 0},
-	{"topk", mx_top, "TopK", 0},
-	{"_arange", mx_range, "Range", 0},
-	{"_contrib_arange_like", mx_range_like, "Range", 0},
-	{"_zeros", mx_filled, NULL, 0},
-	{"_ones", mx_filled, NULL, 0},
-	{"_full", mx_filled, NULL, 0},
-	{"shape_array", mx_first, "Shape", 0},
-	{"size_array", mx_first, "Size", 0},
-	{"where", mx_where, "Where", 0},
-	{"reverse", mx_first, "Identity", 0},
-	{"argsort", mx_first, "Identity", 0},
-	{"sort", mx_first, "Identity", 0},
-	{"SequenceMask", mx_first, "Identity", 1},
-	{"SequenceReverse", mx_first, "ReverseSequence", 1},
-	{"zeros_like", mx_first, "Identity", 0},
-	{"ones_like", mx_first, "Identity", 0},
-	{"_contrib_box_nms", mx_first, "Identity", 0},
-	{"_contrib_box_decode", mx_first, "Identity", 0},
+	{"Reshape", NULL, .fn = mx_reshape_codes},
+	{"reshape", NULL, .fn = mx_reshape_codes},
+	{"reshape_like", "Reshape", .fn = mx_reshape_like},
+	{"Flatten", "Flatten", "0", CALL_ATTRS({CALL_INT, "axis", NULL, 1})},
+	{"flatten", "Flatten", "0", CALL_ATTRS({CALL_INT, "axis", NULL, 1})},
+	{"transpose", "Transpose", "0", CALL_ATTRS({CALL_INTS, "perm", "axes"})},
+	{"SwapAxis", "SwapAxes", .fn = mx_swap},
+	{"swapaxes", "SwapAxes", .fn = mx_swap},
+	{"expand_dims", "Unsqueeze", "0", CALL_ATTRS({CALL_INTS, "axes", "axis"})},
+	{"squeeze", "Squeeze", "0", CALL_ATTRS({CALL_INTS, "axes", "axis"})},
+	{"Concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim", 1})},
+	{"concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim", 1})},
+	{"_rnn_param_concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim"})},
+	{"stack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}), call_pack},
+	{"SliceChannel", NULL, .fn = mx_split},
+	{"split", NULL, .fn = mx_split},
+	{"_split_v2", NULL, .fn = mx_split_at},
+	{"slice", "Slice", .fn = mx_slice},
+	{"crop", "Slice", .fn = mx_slice},
+	{"slice_axis", "Slice", .fn = mx_slice_axis},
+	{"slice_like", NULL, .fn = mx_slice_like},
+	{"broadcast_to", "Expand", .fn = mx_broadcast_to},
+	{"broadcast_axis", "Repeat", .fn = mx_broadcast_axis},
+	{"broadcast_axes", "Repeat", .fn = mx_broadcast_axis},
+	{"broadcast_like", "Expand", .fn = mx_broadcast_like},
+	{"tile", "Repeat", .fn = mx_tile},
+	{"repeat", "Repeat", .fn = mx_repeat},
+	{"take", "Gather", .fn = mx_take},
+	{"gather_nd", "GatherND", .fn = mx_gather_nd},
+	{"one_hot", "OneHot", .fn = mx_one_hot},
+	{"topk", "TopK", .fn = mx_top},
+	{"_arange", "Range", .fn = mx_range},
+	{"_contrib_arange_like", "Range", .fn = mx_range_like},
+	{"_zeros", NULL, .fn = mx_filled},
+	{"_ones", NULL, .fn = mx_filled},
+	{"_full", NULL, .fn = mx_filled},
+	{"shape_array", "Shape", "0"},
+	{"size_array", "Size", "0"},
+	{"where", "Where", NULL, CALL_ATTRS({CALL_INT, "rows", NULL, 1})},
+	{"reverse", "Identity", "0"},
+	{"argsort", "Identity", "0"},
+	{"sort", "Identity", "0"},
+	{"SequenceMask", "Identity", "0", .more = 1},
+	{"SequenceReverse", "ReverseSequence", "0", .more = 1},
+	{"zeros_like", "Identity", "0"},
+	{"ones_like", "Identity", "0"},
+	{"_contrib_box_nms", "Identity", "0"},
+	{"_contrib_box_decode", "Identity", "0"},
 
-	{"Activation", mx_activation, NULL, 0},
-	{"LeakyReLU", mx_leaky, NULL, 1},
-	{"relu", mx_first, "Relu", 0},
-	{"sigmoid", mx_first, "Sigmoid", 0},
-	{"tanh", mx_first, "Tanh", 0},
-	{"softsign", mx_first, "Softsign", 0},
-	{"erf", mx_first, "Erf", 0},
-	{"hard_sigmoid", mx_hard_sigmoid, "HardSigmoid", 0},
-	{"softmax", mx_softmax, "Softmax", 1},
-	{"log_softmax", mx_softmax, "LogSoftmax", 1},
-	{"SoftmaxOutput", mx_softmax_output, "Softmax", 1},
-	{"Softmax", mx_softmax_output, "Softmax", 1},
-	{"SoftmaxActivation", mx_softmax_output, "Softmax", 1},
-	{"LogisticRegressionOutput", mx_first, "Sigmoid", 1},
-	{"LinearRegressionOutput", mx_first, "Identity", 1},
-	{"MAERegressionOutput", mx_first, "Identity", 1},
-	{"SVMOutput", mx_first, "Identity", 1},
-	{"MakeLoss", mx_first, "Identity", 0},
-	{"make_loss", mx_first, "Identity", 0},
-	{"BlockGrad", mx_first, "Identity", 0},
-	{"stop_gradient", mx_first, "Identity", 0},
-	{"_copy", mx_first, "Identity", 0},
-	{"identity", mx_first, "Identity", 0},
-	{"Dropout", mx_first, "Identity", 0},
-	{"IdentityAttachKLSparseReg", mx_first, "Identity", 0},
+	{"Activation", NULL, .fn = mx_activation},
+	{"LeakyReLU", NULL, .fn = mx_leaky, .more = 1},
+	{"relu", "Relu", "0"},
+	{"sigmoid", "Sigmoid", "0"},
+	{"tanh", "Tanh", "0"},
+	{"softsign", "Softsign", "0"},
+	{"erf", "Erf", "0"},
+	{"hard_sigmoid", "HardSigmoid", "0",
+	 CALL_ATTRS({CALL_REAL, "alpha", "alpha", 0.2}, {CALL_REAL, "beta", "beta", 0.5})},
+	{"softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", "axis", -1}), .more = 1},
+	{"log_softmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", "axis", -1}), .more = 1},
+	{"SoftmaxOutput", "Softmax", .fn = mx_softmax_output, .more = 1},
+	{"Softmax", "Softmax", .fn = mx_softmax_output, .more = 1},
+	{"SoftmaxActivation", "Softmax", .fn = mx_softmax_output, .more = 1},
+	{"LogisticRegressionOutput", "Sigmoid", "0", .more = 1},
+	{"LinearRegressionOutput", "Identity", "0", .more = 1},
+	{"MAERegressionOutput", "Identity", "0", .more = 1},
+	{"SVMOutput", "Identity", "0", .more = 1},
+	{"MakeLoss", "Identity", "0"},
+	{"make_loss", "Identity", "0"},
+	{"BlockGrad", "Identity", "0"},
+	{"stop_gradient", "Identity", "0"},
+	{"_copy", "Identity", "0"},
+	{"identity", "Identity", "0"},
+	{"Dropout", "Identity", "0"},
+	{"IdentityAttachKLSparseReg", "Identity", "0"},
 
-	{"BatchNorm", mx_batch_norm, "BatchNormalization", 1},
-	{"BatchNorm_v1", mx_batch_norm, "BatchNormalization", 1},
-	{"_contrib_SyncBatchNorm", mx_batch_norm, "BatchNormalization", 1},
-	{"LayerNorm", mx_layer_norm, "LayerNormalization", 1},
-	{"InstanceNorm", mx_first, "InstanceNormalization", 1},
-	{"GroupNorm", mx_first, "GroupNormalization", 1},
-	{"L2Normalization", mx_first, "LpNormalization", 0},
-	{"LRN", mx_first, "LRN", 0},
-	{"mean", mx_reduce, "ReduceMean", 0},
-	{"sum", mx_reduce, "ReduceSum", 0},
-	{"sum_axis", mx_reduce, "ReduceSum", 0},
-	{"max", mx_reduce, "ReduceMax", 0},
-	{"max_axis", mx_reduce, "ReduceMax", 0},
-	{"min", mx_reduce, "ReduceMin", 0},
-	{"min_axis", mx_reduce, "ReduceMin", 0},
-	{"prod", mx_reduce, "ReduceProd", 0},
-	{"norm", mx_norm, NULL, 0},
-	{"argmax", mx_arg, "ArgMax", 0},
-	{"argmin", mx_arg, "ArgMin", 0},
+	{"BatchNorm", "BatchNormalization", .fn = mx_batch_norm, .more = 1},
+	{"BatchNorm_v1", "BatchNormalization", .fn = mx_batch_norm, .more = 1},
+	{"_contrib_SyncBatchNorm", "BatchNormalization", .fn = mx_batch_norm, .more = 1},
+	{"LayerNorm", "LayerNormalization", "0", CALL_ATTRS({CALL_INT, "axis", "axis", -1}),
+	 .more = 1},
+	{"InstanceNorm", "InstanceNormalization", "0", .more = 1},
+	{"GroupNorm", "GroupNormalization", "0", .more = 1},
+	{"L2Normalization", "LpNormalization", "0"},
+	{"LRN", "LRN", "0"},
+	{"mean", "ReduceMean", .fn = mx_reduce},
+	{"sum", "ReduceSum", .fn = mx_reduce},
+	{"sum_axis", "ReduceSum", .fn = mx_reduce},
+	{"max", "ReduceMax", .fn = mx_reduce},
+	{"max_axis", "ReduceMax", .fn = mx_reduce},
+	{"min", "ReduceMin", .fn = mx_reduce},
+	{"min_axis", "ReduceMin", .fn = mx_reduce},
+	{"prod", "ReduceProd", .fn = mx_reduce},
+	{"norm", "ReduceL2", .fn = mx_norm},
+	{"argmax", "ArgMax", .fn = mx_arg},
+	{"argmin", "ArgMin", .fn = mx_arg},
 
-	{"Cast", mx_cast, "Cast", 0},
-	{"cast", mx_cast, "Cast", 0},
-	{"amp_cast", mx_cast, "Cast", 0},
-	{"amp_multicast", mx_cast_all, "Identity", 0},
-	{"_contrib_quantize_v2", mx_quantize, "QuantizeLinear", 1},
-	{"_contrib_quantize", mx_quantize, "QuantizeLinear", 1},
-	{"_contrib_requantize", mx_quantize, "QuantizeLinear", 1},
-	{"_contrib_dequantize", mx_first, "DequantizeLinear", 1},
+	{"Cast", "Cast", .fn = mx_cast},
+	{"cast", "Cast", .fn = mx_cast},
+	{"amp_cast", "Cast", .fn = mx_cast},
+	{"amp_multicast", "Identity", .fn = mx_cast_all},
+	{"_contrib_quantize_v2", "QuantizeLinear", .fn = mx_quantize, .more = 1},
+	{"_contrib_quantize", "QuantizeLinear", .fn = mx_quantize, .more = 1},
+	{"_contrib_requantize", "QuantizeLinear", .fn = mx_quantize, .more = 1},
+	{"_contrib_dequantize", "DequantizeLinear", "0", .more = 1},
 
-	{"clip", mx_clip, "Clip", 0},
-	{"square", mx_square, NULL, 0},
-	{"rsqrt", mx_chain, "Sqrt Reciprocal", 0},
-	{"reciprocal", mx_first, "Reciprocal", 0},
-	{"_contrib_div_sqrt_dim", mx_first, "Identity", 0},
-	{"add_n", mx_same, "Sum", 0},
-	{"ElementWiseSum", mx_same, "Sum", 0},
-	{"broadcast_not_equal", mx_chain, "Equal Not", 0},
-	{"_not_equal", mx_chain, "Equal Not", 0},
-	{"_minimum_scalar", mx_scalar, "Min", 0},
-	{"_maximum_scalar", mx_scalar, "Max", 0},
-	{"_plus_scalar", mx_scalar, "Add", 0},
-	{"_minus_scalar", mx_scalar, "Sub", 0},
-	{"_rminus_scalar", mx_scalar_left, "Sub", 0},
-	{"_mul_scalar", mx_scalar, "Mul", 0},
-	{"_div_scalar", mx_scalar, "Div", 0},
-	{"_rdiv_scalar", mx_scalar_left, "Div", 0},
-	{"_mod_scalar", mx_scalar, "Mod", 0},
-	{"_power_scalar", mx_scalar, "Pow", 0},
-	{"_rpower_scalar", mx_scalar_left, "Pow", 0},
-	{"_MinimumScalar", mx_scalar, "Min", 0},
-	{"_MaximumScalar", mx_scalar, "Max", 0},
-	{"_PlusScalar", mx_scalar, "Add", 0},
-	{"_MinusScalar", mx_scalar, "Sub", 0},
-	{"_RMinusScalar", mx_scalar_left, "Sub", 0},
-	{"_MulScalar", mx_scalar, "Mul", 0},
-	{"_DivScalar", mx_scalar, "Div", 0},
-	{"_RDivScalar", mx_scalar_left, "Div", 0},
-	{"_PowerScalar", mx_scalar, "Pow", 0},
-	{"_RPowerScalar", mx_scalar_left, "Pow", 0},
-	{"_equal_scalar", mx_scalar, "Equal", 0},
-	{"_greater_scalar", mx_scalar, "Greater", 0},
-	{"_greater_equal_scalar", mx_scalar, "GreaterOrEqual", 0},
-	{"_lesser_scalar", mx_scalar, "Less", 0},
-	{"_lesser_equal_scalar", mx_scalar, "LessOrEqual", 0},
+	{"clip", "Clip", "0", CALL_ATTRS({CALL_REAL, "min", "a_min"}, {CALL_REAL, "max", "a_max"})},
+	{"square", NULL, .fn = call_square},
+	{"rsqrt", "Sqrt Reciprocal", .fn = mx_chain},
+	{"reciprocal", "Reciprocal", "0"},
+	{"_contrib_div_sqrt_dim", "Identity", "0"},
+	{"add_n", "Sum"},
+	{"ElementWiseSum", "Sum"},
+	{"broadcast_not_equal", "Equal Not", .fn = mx_chain},
+	{"_not_equal", "Equal Not", .fn = mx_chain},
+	{"_minimum_scalar", "Min", .fn = mx_scalar},
+	{"_maximum_scalar", "Max", .fn = mx_scalar},
+	{"_plus_scalar", "Add", .fn = mx_scalar},
+	{"_minus_scalar", "Sub", .fn = mx_scalar},
+	{"_rminus_scalar", "Sub", .fn = mx_scalar_left},
+	{"_mul_scalar", "Mul", .fn = mx_scalar},
+	{"_div_scalar", "Div", .fn = mx_scalar},
+	{"_rdiv_scalar", "Div", .fn = mx_scalar_left},
+	{"_mod_scalar", "Mod", .fn = mx_scalar},
+	{"_power_scalar", "Pow", .fn = mx_scalar},
+	{"_rpower_scalar", "Pow", .fn = mx_scalar_left},
+	{"_MinimumScalar", "Min", .fn = mx_scalar},
+	{"_MaximumScalar", "Max", .fn = mx_scalar},
+	{"_PlusScalar", "Add", .fn = mx_scalar},
+	{"_MinusScalar", "Sub", .fn = mx_scalar},
+	{"_RMinusScalar", "Sub", .fn = mx_scalar_left},
+	{"_MulScalar", "Mul", .fn = mx_scalar},
+	{"_DivScalar", "Div", .fn = mx_scalar},
+	{"_RDivScalar", "Div", .fn = mx_scalar_left},
+	{"_PowerScalar", "Pow", .fn = mx_scalar},
+	{"_RPowerScalar", "Pow", .fn = mx_scalar_left},
+	{"_equal_scalar", "Equal", .fn = mx_scalar},
+	{"_greater_scalar", "Greater", .fn = mx_scalar},
+	{"_greater_equal_scalar", "GreaterOrEqual", .fn = mx_scalar},
+	{"_lesser_scalar", "Less", .fn = mx_scalar},
+	{"_lesser_equal_scalar", "LessOrEqual", .fn = mx_scalar},
 };
 
-static const struct row *find_row(const char *type)
+static const struct call_row *find_row(const char *type)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].type, type))
-			return &rows[i];
-	return NULL;
+	return call_find(rows, sizeof rows / sizeof *rows, type);
 }
 
 int mxnet_data_inputs(const char *type)
 {
-	const struct row *row = find_row(type);
+	const struct call_row *row = find_row(type);
 
-	return row ? row->ndata : 0;
+	return row ? row->more : 0;
 }
 
-static void own(const struct mx_op *o, const int *out, int nout)
+static void own(const struct call *o, const int *out, int nout)
 {
-	build_node(o->b, o->type, o->in, o->nin, out, nout)->domain = MXNET_DOMAIN;
+	build_node(o->b, o->type, o->in, o->nin, out, nout)->domain = o->domain;
 }
 
 /* Some results are read, but no node makes them: statistics of normalizations, and the like. A node
  * of our own makes them. The values of an operator's results follow each other. */
-static void make_rest(const struct mx_op *o, int first_node)
+static void make_rest(const struct call *o, int first_node)
 {
-	char *is_made = arena_array(o->b->a, char, o->nout);
-	int *rest = arena_array(o->b->a, int, o->nout), n = 0;
+	char *is_made = arena_array(o->b->a, char, mx_made(o));
+	int *rest = arena_array(o->b->a, int, mx_made(o)), n = 0;
 
 	for (int i = first_node; i < o->b->g->nnode; i++)
 		for (int k = 0; k < o->b->g->node[i].nout; k++) {
 			const int at = o->b->g->node[i].out[k] - o->out[0];
 
-			if (at >= 0 && at < o->nout)
+			if (at >= 0 && at < mx_made(o))
 				is_made[at] = 1;
 		}
-	for (int i = 0; i < o->nout; i++)
+	for (int i = 0; i < mx_made(o); i++)
 		if (!is_made[i] && !o->b->g->value[o->out[i]]->is_const)
 			rest[n++] = o->out[i];
 	if (n)
@@ -225,7 +220,7 @@ static void make_rest(const struct mx_op *o, int first_node)
 }
 
 /* One of several nodes has the name of the operator: the one that multiplies, or else the last. */
-static void name_nodes(const struct mx_op *o, int first_node)
+static void name_nodes(const struct call *o, int first_node)
 {
 	for (int i = first_node; i < o->b->g->nnode; i++)
 		if (o->b->g->node[i].name[0])
@@ -234,15 +229,15 @@ static void name_nodes(const struct mx_op *o, int first_node)
 		o->b->g->node[o->b->g->nnode - 1].name = o->name;
 }
 
-void mxnet_operator(const struct mx_op *o)
+void mxnet_operator(const struct call *o)
 {
-	const struct row *row = find_row(o->type);
+	const struct call_row *row = find_row(o->type);
 	const int first_node = o->b->g->nnode;
 	/* Constants read nothing. */
 	const int can_be = o->nin > 0 || (row && (row->fn == mx_range || row->fn == mx_filled));
 
-	if (!can_be || (row ? row->fn(o, row->onnx) : mx_element_wise(o))) {
-		own(o, o->out, o->nout);
+	if (!can_be || (row ? call_by_row(o, row) : mx_element_wise(o))) {
+		own(o, o->out, mx_made(o));
 		name_nodes(o, first_node);
 		return;
 	}

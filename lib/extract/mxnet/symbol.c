@@ -48,14 +48,16 @@ static const char *text(const struct reader *r, const struct json *object, const
 	return json_str(get(r, object, key), r->b.a, &s) ? "" : s;
 }
 
-/* The node as an operator without inputs, of which attributes are asked for. */
-static struct mx_op operator_of(struct symbol *s, int i)
+/* The node as a call without inputs, of which attributes are asked for. */
+static struct call call_of(struct symbol *s, int i, struct mx_node *n)
 {
-	return (struct mx_op){.b = &s->r->b,
-			      .doc = s->r->d,
-			      .node = s->node[i],
-			      .name = text(s->r, s->node[i], "name"),
-			      .type = text(s->r, s->node[i], "op")};
+	*n = (struct mx_node){.doc = s->r->d, .node = s->node[i]};
+	return (struct call){.b = &s->r->b,
+			     .name = text(s->r, s->node[i], "name"),
+			     .type = text(s->r, s->node[i], "op"),
+			     .domain = "mxnet",
+			     .reader = &mx_reader,
+			     .at = n};
 }
 
 /* ---- references ---- */
@@ -154,11 +156,11 @@ static int read_nodes(struct symbol *s, const struct json *graph, struct err *e)
 /* ---- variables ---- */
 
 /* What the file says of a variable; an open dimension is 0 there, too. */
-static struct declared *declare(const struct mx_op *o)
+static struct declared *declare(const struct call *o)
 {
 	struct declared *d = arena_new(o->b->a, struct declared);
 	int64_t v[GRAPH_MAX_RANK];
-	const int n = mx_ints(o, "__shape__", v);
+	const int n = call_ints(o, "__shape__", 0, v);
 
 	d->elem = mx_elem(mx_text(o, "__dtype__", ""), VALUE_UNKNOWN);
 	d->shape.rank = n > 0 ? n : RANK_UNKNOWN;
@@ -169,7 +171,7 @@ static struct declared *declare(const struct mx_op *o)
 
 /* Gluon says of its parameters how fast they learn, or how they begin. Nothing that is computed
  * depends on a label. */
-static int is_parameter(const struct mx_op *o)
+static int is_parameter(const struct call *o)
 {
 	const size_t n = strlen(o->name), label = strlen("label");
 
@@ -180,7 +182,8 @@ static int is_parameter(const struct mx_op *o)
 
 static int put_variable(struct symbol *s, int i)
 {
-	const struct mx_op o = operator_of(s, i);
+	struct mx_node n;
+	const struct call o = call_of(s, i, &n);
 	const int at = build_value(&s->r->b, o.name);
 	struct value *v = s->r->b.g->value[at];
 	struct declared *d = declare(&o);
@@ -229,13 +232,13 @@ static int dequantize(struct build *b, int value, int i)
 }
 
 /* Behind a function that is never negative the numbers are unsigned. */
-static int quantize(const struct mx_op *o, int result)
+static int quantize(const struct call *o, int result)
 {
-	const int is_unsigned = mx_flag(o, "with_postsum_act", 0) ||
-				(mx_flag(o, "with_act", 0) && !mx_flag(o, "with_sum", 0)) ||
-				mx_flag(o, "with_eltwise", 0) || mx_flag(o, "with_relu", 0);
+	const int is_unsigned = call_flag(o, "with_postsum_act", 0) ||
+				(call_flag(o, "with_act", 0) && !call_flag(o, "with_sum", 0)) ||
+				call_flag(o, "with_eltwise", 0) || call_flag(o, "with_relu", 0);
 
-	if (mx_flag(o, "enable_float_output", 0))
+	if (call_flag(o, "enable_float_output", 0))
 		return result;
 	result = convert(o->b, "QuantizeLinear", result);
 	build_int(o->b, &o->b->g->node[o->b->g->nnode - 1], "output_dtype",
@@ -246,14 +249,14 @@ static int quantize(const struct mx_op *o, int result)
 }
 
 /* A node that MXNet has put together of several: they stand in its graph. */
-static int put_fused(struct symbol *s, const struct mx_op *o, int at, struct err *e)
+static int put_fused(struct symbol *s, const struct call *o, int at, struct err *e)
 {
-	const struct json *graphs = get(s->r, o->node, "subgraphs");
+	const struct json *graphs = get(s->r, s->node[at], "subgraphs");
 	struct symbol inner = {.r = s->r, .ngiven = o->nin, .depth = s->depth + 1};
 	int *out, nout;
 
 	inner.given = o->in;
-	inner.is_quantized = mx_flag(o, "quantized", 0);
+	inner.is_quantized = call_flag(o, "quantized", 0);
 	if (put_symbol(&inner, json_first(s->r->d, graphs), &out, &nout, e))
 		return -1;
 	for (int i = 0; i < s->results[at]; i++)
@@ -268,7 +271,8 @@ static int put_fused(struct symbol *s, const struct mx_op *o, int at, struct err
 
 static int put_node(struct symbol *s, int i, struct err *e)
 {
-	struct mx_op o = operator_of(s, i);
+	struct mx_node n;
+	struct call o = call_of(s, i, &n);
 	int *out = s->value + s->first[i];
 
 	if (!strcmp(o.type, "null")) {
@@ -282,14 +286,15 @@ static int put_node(struct symbol *s, int i, struct err *e)
 			out[k] = out[0];
 		return 0;
 	}
-	o.in = values_of(s, get(s->r, o.node, "inputs"), i, &o.nin);
-	if (!strncmp(o.type, "_sg_", 4) && json_first(s->r->d, get(s->r, o.node, "subgraphs")))
+	o.in = values_of(s, get(s->r, n.node, "inputs"), i, &o.nin);
+	if (!strncmp(o.type, "_sg_", 4) && json_first(s->r->d, get(s->r, n.node, "subgraphs")))
 		return put_fused(s, &o, i, e);
 	for (int k = 0; k < s->results[i]; k++)
 		out[k] = build_value(&s->r->b,
 				     k ? arena_printf(s->r->b.a, "%s/%d", o.name, k) : o.name);
 	o.out = out;
-	o.nout = s->results[i];
+	o.nout = 1;
+	n.nout = s->results[i];
 	mxnet_operator(&o);
 	return 0;
 }
