@@ -17,7 +17,8 @@ struct call {
 	struct build *b;
 	const char *type, *name; /* of their operator, and of this call of it */
 	const char *domain;	 /* of nodes that are none of ONNX's */
-	int *in, nin, *out, nout;
+	const int *in;
+	int nin, *out, nout;
 	int is_told; /* the file tells the shapes of what it makes */
 	const struct call_reader *reader;
 	const void *at; /* the reader's own */

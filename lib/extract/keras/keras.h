@@ -4,7 +4,7 @@
 #ifndef TL_EXTRACT_KERAS_KERAS_H
 #define TL_EXTRACT_KERAS_KERAS_H
 
-#include "lib/extract/build.h"
+#include "lib/extract/call.h"
 #include "lib/extract/infer.h"
 #include "lib/io/json.h"
 
@@ -21,20 +21,19 @@ struct keras_more {
 	int at[KERAS_MORE], n;
 };
 
-/* A layer that is called. */
+/* A layer that is called: what a call of it is at. */
 struct keras_layer {
-	struct build *b;
 	const struct json_doc *doc;
 	const struct json *config;
-	const char *name, *type;
-	const int *in;
-	int nin;
 	double number;	  /* that the call has beside one tensor; NAN: not known */
 	int number_first; /* it stands before that */
 	struct keras_more *more;
 };
 
+/* A call of a layer, without inputs. */
+struct call keras_call(struct build *b, const struct keras_layer *l, const char *type,
+		       const char *name);
 /* Adds the nodes that the layer becomes; returns the value that it makes. */
-int keras_layer(const struct keras_layer *l);
+int keras_layer(const struct call *l);
 
 #endif

@@ -6,71 +6,64 @@
 
 /* ---- the configuration ---- */
 
-const struct json *layer_get(const struct keras_layer *l, const char *key)
+const struct json *layer_get(const struct call *l, const char *key)
 {
-	return json_get(l->doc, l->config, key);
+	return json_get(layer_of(l)->doc, layer_of(l)->config, key);
 }
 
-int64_t layer_int(const struct keras_layer *l, const char *key, int64_t otherwise)
+static int integer(const struct call *l, const char *key, int64_t *v)
 {
-	int64_t v;
-
-	return json_int(layer_get(l, key), &v) ? otherwise : v;
+	return json_int(layer_get(l, key), v);
 }
 
-double layer_real(const struct keras_layer *l, const char *key, double otherwise)
+static int real(const struct call *l, const char *key, double *v)
 {
-	double v;
-
-	return json_num(layer_get(l, key), &v) ? otherwise : v;
+	return json_num(layer_get(l, key), v);
 }
 
-int layer_flag(const struct keras_layer *l, const char *key, int otherwise)
+static int flag(const struct call *l, const char *key, int *v)
 {
-	int v;
-
-	return json_bool(layer_get(l, key), &v) ? otherwise : v;
+	return json_bool(layer_get(l, key), v);
 }
 
-int layer_is(const struct keras_layer *l, const char *key, const char *word)
+static const char *text(const struct call *l, const char *key)
 {
-	return json_is(layer_get(l, key), word);
+	const char *s;
+
+	return json_str(layer_get(l, key), l->b->a, &s) ? NULL : s;
 }
 
-/* A list, or one number for all. Returns how many. */
-int layer_ints(const struct keras_layer *l, const char *key, int count, int64_t v[GRAPH_MAX_RANK])
+/* A list, or one number for all. */
+static int ints(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK])
 {
 	const struct json *list = layer_get(l, key);
 	int n = 0;
 
-	if (list && list->type == JSON_ARR) {
-		for (const struct json *i = json_first(l->doc, list); i;
-		     i = json_next(l->doc, list, i))
-			if (n == GRAPH_MAX_RANK || json_int(i, &v[n++]))
-				return 0;
-		return n;
-	}
-	if (json_int(list, v))
-		return 0;
-	for (n = 1; n < count; n++)
-		v[n] = v[0];
+	if (!list || list->type != JSON_ARR)
+		return !json_int(list, v);
+	for (const struct json *i = json_first(layer_of(l)->doc, list); i;
+	     i = json_next(layer_of(l)->doc, list, i))
+		if (n == GRAPH_MAX_RANK || json_int(i, &v[n++]))
+			return 0;
 	return n;
 }
 
+const struct call_reader layer_reader = {integer, real, flag, ints, text, NULL};
+
 /* ---- nodes ---- */
 
-int layer_fresh(const struct keras_layer *l)
+int layer_fresh(const struct call *l)
 {
 	return build_value(l->b, l->name);
 }
 
-struct graph_node *layer_node(const struct keras_layer *l, const char *type, const int *in, int nin,
+struct graph_node *layer_node(const struct call *l, const char *type, const int *in, int nin,
 			      int out)
 {
 	return build_node(l->b, type, in, nin, &out, 1);
 }
 
-int layer_one(const struct keras_layer *l, const char *type, int in)
+int layer_one(const struct call *l, const char *type, int in)
 {
 	int out = layer_fresh(l);
 
@@ -78,15 +71,7 @@ int layer_one(const struct keras_layer *l, const char *type, int in)
 	return out;
 }
 
-int layer_own(const struct keras_layer *l)
-{
-	int out = layer_fresh(l);
-
-	layer_node(l, l->type, l->in, l->nin, out)->domain = KERAS_DOMAIN;
-	return out;
-}
-
-int layer_reshape(const struct keras_layer *l, int in, const int64_t *shape, int rank)
+int layer_reshape(const struct call *l, int in, const int64_t *shape, int rank)
 {
 	int out = layer_fresh(l);
 
@@ -94,7 +79,7 @@ int layer_reshape(const struct keras_layer *l, int in, const int64_t *shape, int
 	return out;
 }
 
-int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, int rank)
+int layer_transpose(const struct call *l, int in, const int64_t *perm, int rank)
 {
 	int out = layer_fresh(l);
 
@@ -102,20 +87,20 @@ int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, in
 	return out;
 }
 
-void layer_more(const struct keras_layer *l, int value)
+void layer_more(const struct call *l, int value)
 {
-	if (l->more->n < KERAS_MORE)
-		l->more->at[l->more->n++] = value;
+	if (layer_of(l)->more->n < KERAS_MORE)
+		layer_of(l)->more->at[layer_of(l)->more->n++] = value;
 }
 
-int layer_parameter(const struct keras_layer *l, const char *what, int64_t size)
+int layer_parameter(const struct call *l, const char *what, int64_t size)
 {
 	return build_parameter(l->b, arena_printf(l->b->a, "%s/%s", l->name, what), size);
 }
 
 /* ---- activations ---- */
 
-static int clip(const struct keras_layer *l, int in, double min, double max)
+static int clip(const struct call *l, int in, double min, double max)
 {
 	int out = layer_fresh(l);
 
@@ -123,7 +108,7 @@ static int clip(const struct keras_layer *l, int in, double min, double max)
 	return out;
 }
 
-static int gated(const struct keras_layer *l, int in, const char *gate)
+static int gated(const struct call *l, int in, const char *gate)
 {
 	const int both[] = {in, layer_one(l, gate, in)};
 	int out = layer_fresh(l);
@@ -132,7 +117,7 @@ static int gated(const struct keras_layer *l, int in, const char *gate)
 	return out;
 }
 
-static int hard_sigmoid(const struct keras_layer *l, int in)
+static int hard_sigmoid(const struct call *l, int in)
 {
 	int out = layer_fresh(l);
 	struct graph_node *n = layer_node(l, "HardSigmoid", &in, 1, out);
@@ -142,7 +127,7 @@ static int hard_sigmoid(const struct keras_layer *l, int in)
 	return out;
 }
 
-int layer_softmax(const struct keras_layer *l, int in)
+int layer_softmax(const struct call *l, int in)
 {
 	int out = layer_fresh(l);
 
@@ -150,7 +135,7 @@ int layer_softmax(const struct keras_layer *l, int in)
 	return out;
 }
 
-int layer_activate(const struct keras_layer *l, int in, const char *what)
+int layer_activate(const struct call *l, int in, const char *what)
 {
 	static const struct {
 		const char *keras, *onnx;
@@ -181,7 +166,7 @@ int layer_activate(const struct keras_layer *l, int in, const char *what)
 	return layer_one(l, "Activation", in);
 }
 
-int layer_leaky_relu(const struct keras_layer *l, int in, double slope)
+int layer_leaky_relu(const struct call *l, int in, double slope)
 {
 	int out = layer_fresh(l);
 
@@ -190,49 +175,44 @@ int layer_leaky_relu(const struct keras_layer *l, int in, double slope)
 }
 
 /* The name of an activation; as an object, of its class. */
-const char *layer_activation(const struct keras_layer *l)
+const char *layer_activation(const struct call *l)
 {
-	const char *v;
+	const char *v = call_text(l, "activation");
 
-	if (!json_str(layer_get(l, "activation"), l->b->a, &v))
-		return v;
-	return json_str(json_get(l->doc, layer_get(l, "activation"), "class_name"), l->b->a, &v)
-		       ? ""
-		       : v;
+	if (!v && json_str(json_get(layer_of(l)->doc, layer_get(l, "activation"), "class_name"),
+			   l->b->a, &v))
+		return "";
+	return v;
 }
 
-int layer_activation_layer(const struct keras_layer *l, const char *onnx)
+int layer_activation_layer(const struct call *l, const struct call_row *row)
 {
 	int out = layer_activate(l, l->in[0], layer_activation(l));
 
-	(void)onnx;
-	return out == l->in[0] ? layer_one(l, "Identity", out) : out;
+	(void)row;
+	return layer_made(l, out == l->in[0] ? layer_one(l, "Identity", out) : out);
 }
 
 /* Keras 2 calls the slope alpha. */
-int layer_leaky_relu_layer(const struct keras_layer *l, const char *onnx)
+int layer_leaky_relu_layer(const struct call *l, const struct call_row *row)
 {
-	(void)onnx;
-	return layer_leaky_relu(l, l->in[0],
-				layer_real(l, "negative_slope", layer_real(l, "alpha", 0.3)));
+	(void)row;
+	return layer_made(
+		l, layer_leaky_relu(l, l->in[0],
+				    call_real(l, "negative_slope", call_real(l, "alpha", 0.3))));
 }
 
-int layer_relu(const struct keras_layer *l, const char *onnx)
+int layer_relu(const struct call *l, const struct call_row *row)
 {
-	const double slope = layer_real(l, "negative_slope", 0);
+	const double slope = call_real(l, "negative_slope", 0);
 	double most;
 
-	if (layer_real(l, "threshold", 0) != 0 ||
+	if (call_real(l, "threshold", 0) != 0 ||
 	    (slope != 0 && !json_num(layer_get(l, "max_value"), &most)))
-		return layer_own(l);
+		return -1;
 	if (slope != 0)
-		return layer_leaky_relu(l, l->in[0], slope);
-	return json_num(layer_get(l, "max_value"), &most) ? layer_one(l, onnx, l->in[0])
-							  : clip(l, l->in[0], 0, most);
-}
-
-int layer_softmax_layer(const struct keras_layer *l, const char *onnx)
-{
-	(void)onnx;
-	return layer_softmax(l, l->in[0]);
+		return layer_made(l, layer_leaky_relu(l, l->in[0], slope));
+	return layer_made(l, json_num(layer_get(l, "max_value"), &most)
+				     ? layer_one(l, row->onnx, l->in[0])
+				     : clip(l, l->in[0], 0, most));
 }

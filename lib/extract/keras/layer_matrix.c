@@ -7,7 +7,7 @@
 /* ---- products ---- */
 
 /* in * weights of so many units (0: as many as the value `like` has) + bias. */
-static int product(const struct keras_layer *l, int in, const char *what, int64_t units, int like,
+static int product(const struct call *l, int in, const char *what, int64_t units, int like,
 		   int has_bias)
 {
 	const int from[] = {in, layer_parameter(l, what, 0)};
@@ -29,20 +29,21 @@ static int product(const struct keras_layer *l, int in, const char *what, int64_
 	return out;
 }
 
-int layer_dense(const struct keras_layer *l, const char *onnx)
+int layer_dense(const struct call *l, const struct call_row *row)
 {
-	int64_t units = layer_int(l, "units", 0);
+	int64_t units = call_int(l, "units", 0);
 
-	(void)onnx;
+	(void)row;
 	if (units < 1)
-		return layer_own(l);
-	return layer_activate(
-		l, product(l, l->in[0], "kernel", units, -1, layer_flag(l, "use_bias", 1)),
-		layer_activation(l));
+		return -1;
+	return layer_made(l, layer_activate(l,
+					    product(l, l->in[0], "kernel", units, -1,
+						    call_flag(l, "use_bias", 1)),
+					    layer_activation(l)));
 }
 
 /* batch x steps x (heads * size) as batch x heads x steps x size. */
-static int heads(const struct keras_layer *l, int in, int64_t count, int64_t size)
+static int heads(const struct call *l, int in, int64_t count, int64_t size)
 {
 	static const int64_t perm[] = {0, 2, 1, 3};
 
@@ -50,7 +51,7 @@ static int heads(const struct keras_layer *l, int in, int64_t count, int64_t siz
 			       perm, 4);
 }
 
-int layer_pair(const struct keras_layer *l, const char *type, int a, int b, int is_transposed)
+int layer_pair(const struct call *l, const char *type, int a, int b, int is_transposed)
 {
 	const int from[] = {a, b};
 	int out = layer_fresh(l);
@@ -62,21 +63,21 @@ int layer_pair(const struct keras_layer *l, const char *type, int a, int b, int 
 }
 
 /* Inputs are the query, the value and, where it is another one, the key. */
-int layer_attention(const struct keras_layer *l, const char *onnx)
+int layer_attention(const struct call *l, const struct call_row *row)
 {
 	static const int64_t back[] = {0, 2, 1, 3};
-	const int64_t count = layer_int(l, "num_heads", 0), size = layer_int(l, "key_dim", 0);
-	const int64_t width = layer_int(l, "value_dim", size);
+	const int64_t count = call_int(l, "num_heads", 0), size = call_int(l, "key_dim", 0);
+	const int64_t width = call_int(l, "value_dim", size);
 	const int query = l->in[0], value = l->in[l->nin > 1],
 		  key = l->in[l->nin > 2 ? 2 : l->nin > 1];
-	const int bias = layer_flag(l, "use_bias", 1);
+	const int bias = call_flag(l, "use_bias", 1);
 	int64_t out_shape[GRAPH_MAX_RANK];
 	int q, k, v;
 
-	(void)onnx;
+	(void)row;
 	if (count < 1 || size < 1 || width < 1 || count > 1 << 12 || size > 1 << 16 ||
 	    width > 1 << 16)
-		return layer_own(l);
+		return -1;
 	q = heads(l, product(l, query, "query", count * size, -1, bias), count, size);
 	k = heads(l, product(l, key, "key", count * size, -1, bias), count, size);
 	v = heads(l, product(l, value, "value", count * width, -1, bias), count, width);
@@ -84,20 +85,20 @@ int layer_attention(const struct keras_layer *l, const char *onnx)
 	layer_more(l, q);
 	v = layer_transpose(l, layer_pair(l, "MatMul", q, v, 0), back, 4);
 	v = layer_reshape(l, v, (const int64_t[]){0, 0, -1}, 3);
-	if (layer_ints(l, "output_shape", 1, out_shape) == 1)
-		return product(l, v, "output", out_shape[0], -1, bias);
-	return product(l, v, "output", 0, query, bias);
+	if (call_ints(l, "output_shape", 1, out_shape) == 1)
+		return layer_made(l, product(l, v, "output", out_shape[0], -1, bias));
+	return layer_made(l, product(l, v, "output", 0, query, bias));
 }
 
 /* The same without weights and heads. */
-int layer_dot_attention(const struct keras_layer *l, const char *onnx)
+int layer_dot_attention(const struct call *l, const struct call_row *row)
 {
 	const int value = l->in[l->nin > 1], key = l->in[l->nin > 2 ? 2 : l->nin > 1];
 	const int scores = layer_softmax(l, layer_pair(l, "MatMul", l->in[0], key, 1));
 
-	(void)onnx;
+	(void)row;
 	layer_more(l, scores);
-	return layer_pair(l, "MatMul", scores, value, 0);
+	return layer_made(l, layer_pair(l, "MatMul", scores, value, 0));
 }
 
 /* ---- recurrent networks ---- */
@@ -114,7 +115,7 @@ struct recurrent {
 enum { OF_STEPS = 2, OF_STATE = 1 };
 
 /* The states that the layer begins with are inputs, too: batch x units. */
-static int begins_with(const struct keras_layer *l, int is_both, int states, int in[2])
+static int begins_with(const struct call *l, int is_both, int states, int in[2])
 {
 	if (is_both || l->nin != 1 + states)
 		return 0;
@@ -123,7 +124,7 @@ static int begins_with(const struct keras_layer *l, int is_both, int states, int
 	return states;
 }
 
-static struct recurrent recur(const struct keras_layer *l, const char *onnx, int is_both)
+static struct recurrent recur(const struct call *l, const char *onnx, int is_both)
 {
 	const int states = strcmp(onnx, "LSTM") ? 1 : 2;
 	int from[] = {l->in[0],
@@ -137,7 +138,7 @@ static struct recurrent recur(const struct keras_layer *l, const char *onnx, int
 	const int out[] = {layer_fresh(l), layer_fresh(l), states > 1 ? layer_fresh(l) : -1};
 	struct graph_node *n = build_node(l->b, onnx, from, given ? 5 + given : 3, out, 1 + states);
 
-	build_int(l->b, n, "hidden_size", layer_int(l, "units", 0));
+	build_int(l->b, n, "hidden_size", call_int(l, "units", 0));
 	build_int(l->b, n, "layout", 1);
 	if (is_both)
 		build_str(l->b, n, "direction", "bidirectional");
@@ -145,14 +146,14 @@ static struct recurrent recur(const struct keras_layer *l, const char *onnx, int
 }
 
 /* Drops the directions: those that are left become more units. */
-static int joined(const struct keras_layer *l, int in, int dim)
+static int joined(const struct call *l, int in, int dim)
 {
 	static const int64_t all[] = {0, 0, -1}, last[] = {0, -1};
 
 	return dim == OF_STEPS ? layer_reshape(l, in, all, 3) : layer_reshape(l, in, last, 2);
 }
 
-static int direction(const struct keras_layer *l, int in, int dim, int64_t which)
+static int direction(const struct call *l, int in, int dim, int64_t which)
 {
 	const int64_t end = which + 1, axis = dim;
 	int out = layer_fresh(l);
@@ -165,7 +166,7 @@ static int direction(const struct keras_layer *l, int in, int dim, int64_t which
 }
 
 /* Both directions as one, or, where they stay, the first. */
-static int merged(const struct keras_layer *l, const struct recurrent *r, int in, int dim)
+static int merged(const struct call *l, const struct recurrent *r, int in, int dim)
 {
 	static const char *const modes[][2] = {
 		{"sum", "ReduceSum"}, {"ave", "ReduceMean"}, {"mul", "ReduceProd"}};
@@ -186,15 +187,15 @@ static int merged(const struct keras_layer *l, const struct recurrent *r, int in
 }
 
 /* What the layer makes: each step or the last one, then the states of each direction. */
-static int results(const struct keras_layer *l, const struct recurrent *r)
+static int results(const struct call *l, const struct recurrent *r)
 {
-	const int dim = layer_flag(l, "return_sequences", 0) ? OF_STEPS : OF_STATE;
+	const int dim = call_flag(l, "return_sequences", 0) ? OF_STEPS : OF_STATE;
 	const int from = dim == OF_STEPS ? r->steps : r->state[0];
 	const int first = merged(l, r, from, dim);
 
 	if (!r->merge[0])
 		layer_more(l, direction(l, from, dim, 1));
-	if (layer_flag(l, "return_state", 0))
+	if (call_flag(l, "return_state", 0))
 		for (int d = 0; d <= r->is_both; d++)
 			for (int i = 0; i < r->n; i++)
 				layer_more(l, r->is_both ? direction(l, r->state[i], OF_STATE, d)
@@ -202,27 +203,29 @@ static int results(const struct keras_layer *l, const struct recurrent *r)
 	return first;
 }
 
-int layer_recurrent(const struct keras_layer *l, const char *onnx)
+int layer_recurrent(const struct call *l, const struct call_row *row)
 {
-	const struct recurrent r = recur(l, onnx, 0);
+	const struct recurrent r = recur(l, row->onnx, 0);
 
-	return results(l, &r);
+	return layer_made(l, results(l, &r));
 }
 
 /* The layer in a wrapper. */
-static struct keras_layer inside(const struct keras_layer *l)
+static struct call inside(const struct call *l, struct keras_layer *to)
 {
-	struct keras_layer in = *l;
 	const struct json *layer = layer_get(l, "layer");
+	struct call in = *l;
 
-	in.config = json_get(l->doc, layer, "config");
-	if (json_str(json_get(l->doc, layer, "class_name"), l->b->a, &in.type))
+	*to = *layer_of(l);
+	to->config = json_get(to->doc, layer, "config");
+	in.at = to;
+	if (json_str(json_get(to->doc, layer, "class_name"), l->b->a, &in.type))
 		in.type = "";
 	return in;
 }
 
 /* null: the directions are two results. */
-static const char *merge_mode(const struct keras_layer *l)
+static const char *merge_mode(const struct call *l)
 {
 	const struct json *mode = layer_get(l, "merge_mode");
 	const char *s;
@@ -232,36 +235,34 @@ static const char *merge_mode(const struct keras_layer *l)
 	return json_str(mode, l->b->a, &s) || !s[0] ? "concat" : s;
 }
 
-int layer_bidirectional(const struct keras_layer *l, const char *onnx)
+int layer_bidirectional(const struct call *l, const struct call_row *row)
 {
 	static const char *const types[][2] = {
 		{"LSTM", "LSTM"}, {"GRU", "GRU"}, {"SimpleRNN", "RNN"}};
-	struct keras_layer in = inside(l);
+	struct keras_layer layer;
+	struct call in = inside(l, &layer);
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (!strcmp(in.type, types[i][0])) {
 			struct recurrent r = recur(&in, types[i][1], 1);
 
 			r.merge = merge_mode(l);
-			return results(&in, &r);
+			return layer_made(l, results(&in, &r));
 		}
-	return layer_weighing(l, onnx);
+	return layer_weighs(l, row);
 }
 
 /* ---- layers over steps ---- */
 
 /* A layer that has weights, of which nothing else is known. */
-int layer_weighing(const struct keras_layer *l, const char *onnx)
+int layer_weighs(const struct call *l, const struct call_row *row)
 {
-	int out = layer_own(l);
-
-	(void)onnx;
-	l->b->g->node[l->b->g->nnode - 1].weighs = 1;
-	return out;
+	l->out[0] = layer_fresh(l);
+	return call_weighs(l, row);
 }
 
 /* Some of the dimensions of a value. */
-static int part_of_shape(const struct keras_layer *l, int in, int64_t start, int64_t end)
+static int part_of_shape(const struct call *l, int in, int64_t start, int64_t end)
 {
 	int out = layer_fresh(l);
 	struct graph_node *n = layer_node(l, "Shape", &in, 1, out);
@@ -272,7 +273,7 @@ static int part_of_shape(const struct keras_layer *l, int in, int64_t start, int
 }
 
 /* A layer that reads batch x steps as one dimension, which is divided again behind it. */
-static int over_steps(const struct keras_layer *l, struct keras_layer *inner)
+static int over_steps(const struct call *l, struct call *inner, struct keras_layer *layer)
 {
 	static const int64_t codes[] = {-3, -2};
 	struct keras_more none = {.n = 0};
@@ -284,7 +285,7 @@ static int over_steps(const struct keras_layer *l, struct keras_layer *inner)
 	build_int(l->b, n, "codes", 1);
 	inner->in = &first;
 	inner->nin = 1;
-	inner->more = &none;
+	layer->more = &none;
 	back[0] = keras_layer(inner);
 	parts[0] = part_of_shape(l, l->in[0], 0, 2);
 	parts[1] = part_of_shape(l, back[0], 1, INT64_MAX);
@@ -295,15 +296,16 @@ static int over_steps(const struct keras_layer *l, struct keras_layer *inner)
 }
 
 /* A dense layer does the same with or without. A model is none of the layers here. */
-int layer_time_distributed(const struct keras_layer *l, const char *onnx)
+int layer_time_distributed(const struct call *l, const struct call_row *row)
 {
 	static const char *const models[] = {"", "Functional", "Sequential", "Model"};
-	struct keras_layer in = inside(l);
+	struct keras_layer layer;
+	struct call in = inside(l, &layer);
 
 	if (!strcmp(in.type, "Dense"))
-		return layer_dense(&in, onnx);
+		return layer_dense(&in, row);
 	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
 		if (!strcmp(in.type, models[i]))
-			return layer_weighing(l, onnx);
-	return over_steps(l, &in);
+			return layer_weighs(l, row);
+	return layer_made(l, over_steps(l, &in, &layer));
 }

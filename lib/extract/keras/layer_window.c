@@ -8,13 +8,13 @@ enum { MOST_WINDOW = 1 << 20 };
 
 /* ---- convolutions ---- */
 
-static int channels_last(const struct keras_layer *l)
+static int channels_last(const struct call *l)
 {
-	return !layer_is(l, "data_format", "channels_first");
+	return !call_is(l, "data_format", "channels_first");
 }
 
 /* The rank of the images, by the layer's name: Conv2D, MaxPooling1D. */
-static int rank_of(const struct keras_layer *l)
+static int rank_of(const struct call *l)
 {
 	const char *d = strrchr(l->type, 'D');
 	const int rank = d && d > l->type ? d[-1] - '0' : 0;
@@ -24,48 +24,48 @@ static int rank_of(const struct keras_layer *l)
 
 /* The zeros before a sequence whose every step reads no later one: 0 where the sizes make no sense.
  */
-static int64_t before_first(const struct keras_layer *l, const char *size)
+static int64_t before_first(const struct call *l, const char *size)
 {
 	int64_t v[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
 
-	if (layer_ints(l, size, 1, v) != 1 || v[0] < 1 || v[0] >= MOST_WINDOW)
+	if (call_ints(l, size, 1, v) != 1 || v[0] < 1 || v[0] >= MOST_WINDOW)
 		return 0;
-	if (layer_ints(l, "dilation_rate", 1, dilation) != 1)
+	if (call_ints(l, "dilation_rate", 1, dilation) != 1)
 		dilation[0] = 1;
 	if (dilation[0] < 1 || dilation[0] >= MOST_WINDOW)
 		return 0;
 	return (v[0] - 1) * dilation[0];
 }
 
-static void window(const struct keras_layer *l, struct graph_node *n, const char *size)
+static void window(const struct call *l, struct graph_node *n, const char *size)
 {
 	const int rank = rank_of(l);
 	int64_t v[GRAPH_MAX_RANK];
 
-	if (layer_ints(l, size, rank, v) == rank)
+	if (call_ints(l, size, rank, v) == rank)
 		build_ints(l->b, n, "kernel_shape", v, rank);
-	if (layer_is(l, "padding", "causal") && rank == 1) {
+	if (call_is(l, "padding", "causal") && rank == 1) {
 		const int64_t pads[] = {before_first(l, size), 0};
 
 		build_ints(l->b, n, "pads", pads, 2);
 	} else {
 		build_str(l->b, n, "auto_pad",
-			  layer_is(l, "padding", "same") ? "SAME_UPPER" : "VALID");
+			  call_is(l, "padding", "same") ? "SAME_UPPER" : "VALID");
 	}
-	if (layer_ints(l, "strides", rank, v) == rank)
+	if (call_ints(l, "strides", rank, v) == rank)
 		build_ints(l->b, n, "strides", v, rank);
 	n->channels_last = channels_last(l);
 }
 
 /* Keras makes as many outputs as strides fit, ONNX no more than the windows reach. */
-static void fill_strides(const struct keras_layer *l, struct graph_node *n)
+static void fill_strides(const struct call *l, struct graph_node *n)
 {
 	int64_t k[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
 	const int rank = rank_of(l);
-	const int is_dilated = layer_ints(l, "dilation_rate", rank, dilation) == rank;
+	const int is_dilated = call_ints(l, "dilation_rate", rank, dilation) == rank;
 
-	if (!layer_is(l, "padding", "same") || layer_ints(l, "kernel_size", rank, k) != rank ||
-	    layer_ints(l, "strides", rank, stride) != rank)
+	if (!call_is(l, "padding", "same") || call_ints(l, "kernel_size", rank, k) != rank ||
+	    call_ints(l, "strides", rank, stride) != rank)
 		return;
 	for (int i = 0; i < rank; i++) {
 		const int64_t by = is_dilated ? dilation[i] : 1;
@@ -79,8 +79,8 @@ static void fill_strides(const struct keras_layer *l, struct graph_node *n)
 }
 
 /* A convolution of `filters` filters; group 0: as many for each channel. */
-static int convolve(const struct keras_layer *l, const char *onnx, int in, int64_t filters,
-		    int64_t group, int is_pointwise, int has_bias)
+static int convolve(const struct call *l, const char *onnx, int in, int64_t filters, int64_t group,
+		    int is_pointwise, int has_bias)
 {
 	const int from[] = {in, layer_parameter(l, "kernel", 0),
 			    has_bias ? layer_parameter(l, "bias", 0) : -1};
@@ -94,7 +94,7 @@ static int convolve(const struct keras_layer *l, const char *onnx, int in, int64
 		n->channels_last = channels_last(l);
 	} else {
 		window(l, n, "kernel_size");
-		if (layer_ints(l, "dilation_rate", rank, v) == rank)
+		if (call_ints(l, "dilation_rate", rank, v) == rank)
 			build_ints(l->b, n, "dilations", v, rank);
 		if (!strcmp(onnx, "ConvTranspose"))
 			fill_strides(l, n);
@@ -104,56 +104,56 @@ static int convolve(const struct keras_layer *l, const char *onnx, int in, int64
 	return out;
 }
 
-int layer_conv(const struct keras_layer *l, const char *onnx)
+int layer_conv(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, onnx, l->in[0], layer_int(l, "filters", 0), layer_int(l, "groups", 1),
-			   0, layer_flag(l, "use_bias", 1));
+	int out = convolve(l, row->onnx, l->in[0], call_int(l, "filters", 0),
+			   call_int(l, "groups", 1), 0, call_flag(l, "use_bias", 1));
 
-	return layer_activate(l, out, layer_activation(l));
+	return layer_made(l, layer_activate(l, out, layer_activation(l)));
 }
 
-int layer_depthwise(const struct keras_layer *l, const char *onnx)
+int layer_depthwise(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, onnx, l->in[0], layer_int(l, "depth_multiplier", 1), 0, 0,
-			   layer_flag(l, "use_bias", 1));
+	int out = convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0, 0,
+			   call_flag(l, "use_bias", 1));
 
-	return layer_activate(l, out, layer_activation(l));
+	return layer_made(l, layer_activate(l, out, layer_activation(l)));
 }
 
-int layer_separable(const struct keras_layer *l, const char *onnx)
+int layer_separable(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, onnx, l->in[0], layer_int(l, "depth_multiplier", 1), 0, 0, 0);
+	int out = convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0, 0, 0);
 
-	out = convolve(l, onnx, out, layer_int(l, "filters", 0), 1, 1,
-		       layer_flag(l, "use_bias", 1));
-	return layer_activate(l, out, layer_activation(l));
+	out = convolve(l, row->onnx, out, call_int(l, "filters", 0), 1, 1,
+		       call_flag(l, "use_bias", 1));
+	return layer_made(l, layer_activate(l, out, layer_activation(l)));
 }
 
 /* ---- pools and sizes of images ---- */
 
-int layer_pool(const struct keras_layer *l, const char *onnx)
+int layer_pool(const struct call *l, const struct call_row *row)
 {
 	int out = layer_fresh(l);
 
-	window(l, layer_node(l, onnx, l->in, 1, out), "pool_size");
-	return out;
+	window(l, layer_node(l, row->onnx, l->in, 1, out), "pool_size");
+	return layer_made(l, out);
 }
 
-int layer_global_pool(const struct keras_layer *l, const char *onnx)
+int layer_global_pool(const struct call *l, const struct call_row *row)
 {
 	const int rank = rank_of(l), out = layer_fresh(l);
 	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1, first + 2};
-	struct graph_node *n = layer_node(l, onnx, l->in, 1, out);
+	struct graph_node *n = layer_node(l, row->onnx, l->in, 1, out);
 
 	build_ints(l->b, n, "axes", axes, rank);
-	build_int(l->b, n, "keepdims", layer_flag(l, "keepdims", 0));
-	return out;
+	build_int(l->b, n, "keepdims", call_flag(l, "keepdims", 0));
+	return layer_made(l, out);
 }
 
 /* Pairs of before and behind for each dimension of space: [[1, 2], [1, 2]], [1, 1], or 1. */
-static int pairs(const struct keras_layer *l, const char *key, int64_t before[3], int64_t after[3])
+static int pairs(const struct call *l, const char *key, int64_t before[3], int64_t after[3])
 {
-	const struct json *v = layer_get(l, key), *first = json_first(l->doc, v);
+	const struct json *v = layer_get(l, key), *first = json_first(layer_of(l)->doc, v);
 	const int rank = rank_of(l);
 	int i = 0;
 
@@ -164,12 +164,13 @@ static int pairs(const struct keras_layer *l, const char *key, int64_t before[3]
 	}
 	if (first && first->type != JSON_ARR && rank == 1)
 		return json_int(first, &before[0]) ||
-				       json_int(json_next(l->doc, v, first), &after[0])
+				       json_int(json_next(layer_of(l)->doc, v, first), &after[0])
 			       ? 0
 			       : 1;
-	for (const struct json *p = first; p && i < rank; p = json_next(l->doc, v, p), i++) {
-		const struct json *a = json_first(l->doc, p),
-				  *b = a ? json_next(l->doc, p, a) : NULL;
+	for (const struct json *p = first; p && i < rank;
+	     p = json_next(layer_of(l)->doc, v, p), i++) {
+		const struct json *a = json_first(layer_of(l)->doc, p),
+				  *b = a ? json_next(layer_of(l)->doc, p, a) : NULL;
 
 		if (p->type != JSON_ARR ? json_int(p, &before[i]) || json_int(p, &after[i])
 					: !b || json_int(a, &before[i]) || json_int(b, &after[i]))
@@ -178,24 +179,24 @@ static int pairs(const struct keras_layer *l, const char *key, int64_t before[3]
 	return i;
 }
 
-int layer_pad(const struct keras_layer *l, const char *onnx)
+int layer_pad(const struct call *l, const struct call_row *row)
 {
 	int64_t before[3], after[3], pads[2 * GRAPH_MAX_RANK] = {0};
 	const int rank = pairs(l, "padding", before, after), first = channels_last(l) ? 1 : 2;
 	int out;
 
 	if (rank != rank_of(l))
-		return layer_own(l);
+		return -1;
 	for (int i = 0; i < rank; i++) {
 		pads[first + i] = before[i];
 		pads[rank + 2 + first + i] = after[i];
 	}
 	out = layer_fresh(l);
-	build_ints(l->b, layer_node(l, onnx, l->in, 1, out), "pads", pads, 2 * (rank + 2));
-	return out;
+	build_ints(l->b, layer_node(l, row->onnx, l->in, 1, out), "pads", pads, 2 * (rank + 2));
+	return layer_made(l, out);
 }
 
-int layer_crop(const struct keras_layer *l, const char *onnx)
+int layer_crop(const struct call *l, const struct call_row *row)
 {
 	int64_t before[3], after[3], ends[3], axes[3];
 	const int rank = pairs(l, "cropping", before, after), first = channels_last(l) ? 1 : 2;
@@ -203,9 +204,9 @@ int layer_crop(const struct keras_layer *l, const char *onnx)
 	int out;
 
 	if (rank != rank_of(l))
-		return layer_own(l);
+		return -1;
 	out = layer_fresh(l);
-	n = layer_node(l, onnx, l->in, 1, out);
+	n = layer_node(l, row->onnx, l->in, 1, out);
 	for (int i = 0; i < rank; i++) {
 		ends[i] = after[i] ? -after[i] : INT64_MAX;
 		axes[i] = first + i;
@@ -213,58 +214,58 @@ int layer_crop(const struct keras_layer *l, const char *onnx)
 	build_ints(l->b, n, "starts", before, rank);
 	build_ints(l->b, n, "ends", ends, rank);
 	build_ints(l->b, n, "axes", axes, rank);
-	return out;
+	return layer_made(l, out);
 }
 
-int layer_upsample(const struct keras_layer *l, const char *onnx)
+int layer_upsample(const struct call *l, const struct call_row *row)
 {
 	const int rank = rank_of(l), first = channels_last(l) ? 1 : 2;
 	double scale[5] = {1, 1, 1, 1, 1};
 	int64_t v[GRAPH_MAX_RANK];
 	int in[] = {l->in[0], -1, -1}, out;
 
-	if (layer_ints(l, "size", rank, v) != rank)
-		return layer_own(l);
+	if (call_ints(l, "size", rank, v) != rank)
+		return -1;
 	for (int i = 0; i < rank; i++)
 		scale[first + i] = (double)v[i];
 	in[2] = build_numbers(l->b, scale, rank + 2);
 	out = layer_fresh(l);
-	layer_node(l, onnx, in, 3, out);
-	return out;
+	layer_node(l, row->onnx, in, 3, out);
+	return layer_made(l, out);
 }
 
 /* The height and width that a layer makes, as a list of two. -1: they make no sense. */
-static int height_and_width(const struct keras_layer *l)
+static int height_and_width(const struct call *l)
 {
-	const int64_t v[] = {layer_int(l, "height", 0), layer_int(l, "width", 0)};
+	const int64_t v[] = {call_int(l, "height", 0), call_int(l, "width", 0)};
 
 	return v[0] < 1 || v[1] < 1 || v[0] > MOST_WINDOW || v[1] > MOST_WINDOW
 		       ? -1
 		       : build_integers(l->b, v, 2);
 }
 
-int layer_center_crop(const struct keras_layer *l, const char *onnx)
+int layer_center_crop(const struct call *l, const struct call_row *row)
 {
 	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1};
 	const int in[] = {l->in[0], height_and_width(l)};
 	int out;
 
 	if (in[1] < 0)
-		return layer_own(l);
+		return -1;
 	out = layer_fresh(l);
-	build_ints(l->b, layer_node(l, onnx, in, 2, out), "axes", axes, 2);
-	return out;
+	build_ints(l->b, layer_node(l, row->onnx, in, 2, out), "axes", axes, 2);
+	return layer_made(l, out);
 }
 
-int layer_resize(const struct keras_layer *l, const char *onnx)
+int layer_resize(const struct call *l, const struct call_row *row)
 {
 	const int size = height_and_width(l);
 	int out;
 
-	(void)onnx;
+	(void)row;
 	if (size < 0)
-		return layer_own(l);
+		return -1;
 	out = layer_fresh(l);
 	compose_resize(l->b, l->in[0], size, out, channels_last(l));
-	return out;
+	return layer_made(l, out);
 }

@@ -5,218 +5,200 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/keras/layer.h"
 
-static int same(const struct keras_layer *l, const char *onnx)
-{
-	int out = layer_fresh(l);
-
-	layer_node(l, onnx, l->in, l->nin, out);
-	return out;
-}
-
-static int first(const struct keras_layer *l, const char *onnx)
-{
-	return layer_one(l, onnx, l->in[0]);
-}
-
-static int batch_norm(const struct keras_layer *l, const char *onnx)
+static int batch_norm(const struct call *l, const struct call_row *row)
 {
 	const int in[] = {l->in[0], layer_parameter(l, "gamma", 0), layer_parameter(l, "beta", 0),
 			  layer_parameter(l, "mean", 0), layer_parameter(l, "variance", 0)};
 	const struct json *axis = layer_get(l, "axis");
 	int64_t at = -1;
 	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, onnx, in, 5, out);
+	struct graph_node *n = layer_node(l, row->onnx, in, 5, out);
 
 	if (axis && axis->type == JSON_ARR)
-		axis = json_first(l->doc, axis);
+		axis = json_first(layer_of(l)->doc, axis);
 	json_int(axis, &at);
 	n->channels_last = at != 1;
-	return out;
-}
-
-static int concat(const struct keras_layer *l, const char *onnx)
-{
-	int out = layer_fresh(l);
-
-	build_int(l->b, layer_node(l, onnx, l->in, l->nin, out), "axis", layer_int(l, "axis", -1));
-	return out;
+	return layer_made(l, out);
 }
 
 /* The batch stays. */
-static int reshape_layer(const struct keras_layer *l, const char *onnx)
+static int reshape_layer(const struct call *l, const struct call_row *row)
 {
 	int64_t shape[GRAPH_MAX_RANK], v[GRAPH_MAX_RANK];
-	int n = layer_ints(l, "target_shape", 1, v);
+	int n = call_ints(l, "target_shape", 1, v);
 
-	(void)onnx;
+	(void)row;
 	if (!n || n == GRAPH_MAX_RANK)
-		return layer_own(l);
+		return -1;
 	shape[0] = 0;
 	memcpy(shape + 1, v, sizeof *v * (size_t)n);
-	return layer_reshape(l, l->in[0], shape, n + 1);
+	return layer_made(l, layer_reshape(l, l->in[0], shape, n + 1));
 }
 
-static int flatten(const struct keras_layer *l, const char *onnx)
+static int flatten(const struct call *l, const struct call_row *row)
 {
-	(void)onnx;
-	return layer_reshape(l, l->in[0], (const int64_t[]){0, -1}, 2);
+	(void)row;
+	return layer_made(l, layer_reshape(l, l->in[0], (const int64_t[]){0, -1}, 2));
 }
 
-static int repeat_vector(const struct keras_layer *l, const char *onnx)
+static int repeat_vector(const struct call *l, const struct call_row *row)
 {
-	const int64_t times = layer_int(l, "n", 0);
+	const int64_t times = call_int(l, "n", 0);
 	struct graph_node *n;
 	int in, out;
 
 	if (times < 1)
-		return layer_own(l);
+		return -1;
 	in = layer_reshape(l, l->in[0], (const int64_t[]){0, 1, -1}, 3);
 	out = layer_fresh(l);
-	n = layer_node(l, onnx, &in, 1, out);
+	n = layer_node(l, row->onnx, &in, 1, out);
 	build_int(l->b, n, "axis", 1);
 	build_int(l->b, n, "times", times);
-	return out;
+	return layer_made(l, out);
 }
 
-static int permute(const struct keras_layer *l, const char *onnx)
+static int permute(const struct call *l, const struct call_row *row)
 {
 	int64_t perm[GRAPH_MAX_RANK], v[GRAPH_MAX_RANK];
-	int n = layer_ints(l, "dims", 1, v);
+	int n = call_ints(l, "dims", 1, v);
 
-	(void)onnx;
+	(void)row;
 	if (!n || n == GRAPH_MAX_RANK)
-		return layer_own(l);
+		return -1;
 	perm[0] = 0;
 	memcpy(perm + 1, v, sizeof *v * (size_t)n);
-	return layer_transpose(l, l->in[0], perm, n + 1);
+	return layer_made(l, layer_transpose(l, l->in[0], perm, n + 1));
 }
 
-static int embedding(const struct keras_layer *l, const char *onnx)
+static int embedding(const struct call *l, const struct call_row *row)
 {
 	const int in[] = {layer_parameter(l, "embeddings", 0), l->in[0]};
 	struct value *v = l->b->g->value[in[0]];
 	int out = layer_fresh(l);
 
-	v->shape = (struct shape){2, {layer_int(l, "input_dim", 0), layer_int(l, "output_dim", 0)}};
+	v->shape = (struct shape){2, {call_int(l, "input_dim", 0), call_int(l, "output_dim", 0)}};
 	if (v->shape.dim[0] < 1 || v->shape.dim[1] < 1 || v->shape.dim[0] > 1 << 30 ||
 	    v->shape.dim[1] > 1 << 24)
-		return layer_own(l);
-	layer_node(l, onnx, in, 2, out);
-	return out;
+		return -1;
+	layer_node(l, row->onnx, in, 2, out);
+	return layer_made(l, out);
+}
+
+static int all(const struct call *l, const struct call_row *row)
+{
+	l->out[0] = layer_fresh(l);
+	call_node(l, row->onnx, l->in, l->nin);
+	return 0;
 }
 
 /* An operation of keras.ops, or of TensorFlow, with a number. */
-static int with_number(const struct keras_layer *l, const char *onnx)
+static int with_number(const struct call *l, const struct call_row *row)
 {
-	int number;
+	int in[2];
 
 	if (l->nin > 1)
-		return same(l, onnx);
-	number = build_number(l->b, l->number);
-	return l->number_first ? layer_pair(l, onnx, number, l->in[0], 0)
-			       : layer_pair(l, onnx, l->in[0], number, 0);
+		return all(l, row);
+	in[!layer_of(l)->number_first] = build_number(l->b, layer_of(l)->number);
+	in[layer_of(l)->number_first] = l->in[0];
+	return layer_made(l, layer_pair(l, row->onnx, in[0], in[1], 0));
 }
 
 /* ---- the table ---- */
 
-static const struct row {
-	const char *type;
-	layer_fn *fn;
-	const char *onnx;
-} rows[] = {
-	{"Conv1D", layer_conv, "Conv"},
-	{"Conv2D", layer_conv, "Conv"},
-	{"Conv3D", layer_conv, "Conv"},
-	{"Conv1DTranspose", layer_conv, "ConvTranspose"},
-	{"Conv2DTranspose", layer_conv, "ConvTranspose"},
-	{"Conv3DTranspose", layer_conv, "ConvTranspose"},
-	{"DepthwiseConv1D", layer_depthwise, "Conv"},
-	{"DepthwiseConv2D", layer_depthwise, "Conv"},
-	{"SeparableConv1D", layer_separable, "Conv"},
-	{"SeparableConv2D", layer_separable, "Conv"},
-	{"Dense", layer_dense, NULL},
-	{"MultiHeadAttention", layer_attention, NULL},
-	{"Attention", layer_dot_attention, NULL},
-	{"Matmul", same, "MatMul"},
-	{"EinsumDense", layer_weighing, NULL},
-	{"Embedding", embedding, "Gather"},
-	{"LSTM", layer_recurrent, "LSTM"},
-	{"GRU", layer_recurrent, "GRU"},
-	{"SimpleRNN", layer_recurrent, "RNN"},
-	{"Bidirectional", layer_bidirectional, NULL},
-	{"TimeDistributed", layer_time_distributed, NULL},
-	{"RNN", layer_weighing, NULL},
-	{"ConvLSTM1D", layer_weighing, NULL},
-	{"ConvLSTM2D", layer_weighing, NULL},
-	{"ConvLSTM3D", layer_weighing, NULL},
-	{"BatchNormalization", batch_norm, "BatchNormalization"},
-	{"LayerNormalization", first, "LayerNormalization"},
-	{"GroupNormalization", first, "GroupNormalization"},
-	{"Activation", layer_activation_layer, NULL},
-	{"ReLU", layer_relu, "Relu"},
-	{"LeakyReLU", layer_leaky_relu_layer, NULL},
-	{"PReLU", first, "PRelu"}, /* its slopes are learned */
-	{"ELU", first, "Elu"},
-	{"Softmax", layer_softmax_layer, NULL},
-	{"MaxPooling1D", layer_pool, "MaxPool"},
-	{"MaxPooling2D", layer_pool, "MaxPool"},
-	{"MaxPooling3D", layer_pool, "MaxPool"},
-	{"AveragePooling1D", layer_pool, "AveragePool"},
-	{"AveragePooling2D", layer_pool, "AveragePool"},
-	{"AveragePooling3D", layer_pool, "AveragePool"},
-	{"GlobalMaxPooling1D", layer_global_pool, "ReduceMax"},
-	{"GlobalMaxPooling2D", layer_global_pool, "ReduceMax"},
-	{"GlobalMaxPooling3D", layer_global_pool, "ReduceMax"},
-	{"GlobalAveragePooling1D", layer_global_pool, "ReduceMean"},
-	{"GlobalAveragePooling2D", layer_global_pool, "ReduceMean"},
-	{"GlobalAveragePooling3D", layer_global_pool, "ReduceMean"},
-	{"ZeroPadding1D", layer_pad, "Pad"},
-	{"ZeroPadding2D", layer_pad, "Pad"},
-	{"ZeroPadding3D", layer_pad, "Pad"},
-	{"Cropping1D", layer_crop, "Slice"},
-	{"Cropping2D", layer_crop, "Slice"},
-	{"Cropping3D", layer_crop, "Slice"},
-	{"CenterCrop", layer_center_crop, "CenterCropPad"},
-	{"UpSampling1D", layer_upsample, "Resize"},
-	{"UpSampling2D", layer_upsample, "Resize"},
-	{"UpSampling3D", layer_upsample, "Resize"},
-	{"Resizing", layer_resize, NULL},
-	{"Reshape", reshape_layer, NULL},
-	{"RepeatVector", repeat_vector, "Repeat"},
-	{"Flatten", flatten, NULL},
-	{"Permute", permute, NULL},
-	{"Add", with_number, "Add"},
-	{"Subtract", with_number, "Sub"},
-	{"Multiply", with_number, "Mul"},
-	{"TrueDivide", with_number, "Div"},
-	{"Average", same, "Mean"},
-	{"Maximum", same, "Max"},
-	{"Minimum", same, "Min"},
-	{"Concatenate", concat, "Concat"},
-	{"Identity", first, "Identity"},
-	{"Dropout", first, "Identity"},
-	{"SpatialDropout1D", first, "Identity"},
-	{"SpatialDropout2D", first, "Identity"},
-	{"SpatialDropout3D", first, "Identity"},
-	{"AlphaDropout", first, "Identity"},
-	{"GaussianNoise", first, "Identity"},
-	{"GaussianDropout", first, "Identity"},
-	{"ActivityRegularization", first, "Identity"},
-	{"Masking", first, "Identity"},
-	{"Normalization", first, "Identity"},
-	{"Rescaling", with_number, "Mul"},
-	{"RandomFlip", first, "Identity"},
-	{"RandomRotation", first, "Identity"},
-	{"RandomZoom", first, "Identity"},
-	{"RandomContrast", first, "Identity"},
-	{"RandomTranslation", first, "Identity"},
-	{"LayerScale", first, "Identity"},
-	{"StochasticDepth", first, "Identity"},
+static const struct call_row rows[] = {
+	{"Conv1D", "Conv", .fn = layer_conv},
+	{"Conv2D", "Conv", .fn = layer_conv},
+	{"Conv3D", "Conv", .fn = layer_conv},
+	{"Conv1DTranspose", "ConvTranspose", .fn = layer_conv},
+	{"Conv2DTranspose", "ConvTranspose", .fn = layer_conv},
+	{"Conv3DTranspose", "ConvTranspose", .fn = layer_conv},
+	{"DepthwiseConv1D", "Conv", .fn = layer_depthwise},
+	{"DepthwiseConv2D", "Conv", .fn = layer_depthwise},
+	{"SeparableConv1D", "Conv", .fn = layer_separable},
+	{"SeparableConv2D", "Conv", .fn = layer_separable},
+	{"Dense", NULL, .fn = layer_dense},
+	{"MultiHeadAttention", NULL, .fn = layer_attention},
+	{"Attention", NULL, .fn = layer_dot_attention},
+	{"Matmul", "MatMul"},
+	{"EinsumDense", NULL, .fn = layer_weighs},
+	{"Embedding", "Gather", .fn = embedding},
+	{"LSTM", "LSTM", .fn = layer_recurrent},
+	{"GRU", "GRU", .fn = layer_recurrent},
+	{"SimpleRNN", "RNN", .fn = layer_recurrent},
+	{"Bidirectional", NULL, .fn = layer_bidirectional},
+	{"TimeDistributed", NULL, .fn = layer_time_distributed},
+	{"RNN", NULL, .fn = layer_weighs},
+	{"ConvLSTM1D", NULL, .fn = layer_weighs},
+	{"ConvLSTM2D", NULL, .fn = layer_weighs},
+	{"ConvLSTM3D", NULL, .fn = layer_weighs},
+	{"BatchNormalization", "BatchNormalization", .fn = batch_norm},
+	{"LayerNormalization", "LayerNormalization", "0"},
+	{"GroupNormalization", "GroupNormalization", "0"},
+	{"Activation", NULL, .fn = layer_activation_layer},
+	{"ReLU", "Relu", .fn = layer_relu},
+	{"LeakyReLU", NULL, .fn = layer_leaky_relu_layer},
+	{"PReLU", "PRelu", "0"}, /* its slopes are learned */
+	{"ELU", "Elu", "0"},
+	{"Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
+	{"MaxPooling1D", "MaxPool", .fn = layer_pool},
+	{"MaxPooling2D", "MaxPool", .fn = layer_pool},
+	{"MaxPooling3D", "MaxPool", .fn = layer_pool},
+	{"AveragePooling1D", "AveragePool", .fn = layer_pool},
+	{"AveragePooling2D", "AveragePool", .fn = layer_pool},
+	{"AveragePooling3D", "AveragePool", .fn = layer_pool},
+	{"GlobalMaxPooling1D", "ReduceMax", .fn = layer_global_pool},
+	{"GlobalMaxPooling2D", "ReduceMax", .fn = layer_global_pool},
+	{"GlobalMaxPooling3D", "ReduceMax", .fn = layer_global_pool},
+	{"GlobalAveragePooling1D", "ReduceMean", .fn = layer_global_pool},
+	{"GlobalAveragePooling2D", "ReduceMean", .fn = layer_global_pool},
+	{"GlobalAveragePooling3D", "ReduceMean", .fn = layer_global_pool},
+	{"ZeroPadding1D", "Pad", .fn = layer_pad},
+	{"ZeroPadding2D", "Pad", .fn = layer_pad},
+	{"ZeroPadding3D", "Pad", .fn = layer_pad},
+	{"Cropping1D", "Slice", .fn = layer_crop},
+	{"Cropping2D", "Slice", .fn = layer_crop},
+	{"Cropping3D", "Slice", .fn = layer_crop},
+	{"CenterCrop", "CenterCropPad", .fn = layer_center_crop},
+	{"UpSampling1D", "Resize", .fn = layer_upsample},
+	{"UpSampling2D", "Resize", .fn = layer_upsample},
+	{"UpSampling3D", "Resize", .fn = layer_upsample},
+	{"Resizing", NULL, .fn = layer_resize},
+	{"Reshape", NULL, .fn = reshape_layer},
+	{"RepeatVector", "Repeat", .fn = repeat_vector},
+	{"Flatten", NULL, .fn = flatten},
+	{"Permute", NULL, .fn = permute},
+	{"Add", "Add", .fn = with_number},
+	{"Subtract", "Sub", .fn = with_number},
+	{"Multiply", "Mul", .fn = with_number},
+	{"TrueDivide", "Div", .fn = with_number},
+	{"Average", "Mean"},
+	{"Maximum", "Max"},
+	{"Minimum", "Min"},
+	{"Concatenate", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
+	{"Identity", "Identity", "0"},
+	{"Dropout", "Identity", "0"},
+	{"SpatialDropout1D", "Identity", "0"},
+	{"SpatialDropout2D", "Identity", "0"},
+	{"SpatialDropout3D", "Identity", "0"},
+	{"AlphaDropout", "Identity", "0"},
+	{"GaussianNoise", "Identity", "0"},
+	{"GaussianDropout", "Identity", "0"},
+	{"ActivityRegularization", "Identity", "0"},
+	{"Masking", "Identity", "0"},
+	{"Normalization", "Identity", "0"},
+	{"Rescaling", "Mul", .fn = with_number},
+	{"RandomFlip", "Identity", "0"},
+	{"RandomRotation", "Identity", "0"},
+	{"RandomZoom", "Identity", "0"},
+	{"RandomContrast", "Identity", "0"},
+	{"RandomTranslation", "Identity", "0"},
+	{"LayerScale", "Identity", "0"},
+	{"StochasticDepth", "Identity", "0"},
 };
 
 /* A function of TensorFlow that is called with tensors of Keras 2: the layer that does the same, or
  * the function. */
-static const char *function(const struct keras_layer *l)
+static const char *function(const struct call *l)
 {
 	static const struct {
 		const char *tensorflow, *layer;
@@ -242,22 +224,36 @@ static const char *function(const struct keras_layer *l)
 	return name;
 }
 
-int keras_layer(const struct keras_layer *l)
+struct call keras_call(struct build *b, const struct keras_layer *l, const char *type,
+		       const char *name)
+{
+	return (struct call){.b = b,
+			     .type = type,
+			     .name = name,
+			     .domain = "keras",
+			     .nout = 1,
+			     .reader = &layer_reader,
+			     .at = l};
+}
+
+int keras_layer(const struct call *l)
 {
 	/* The class may have the name of its package before it. */
 	const char *colon = strrchr(l->type, '>');
-	struct keras_layer plain = *l;
 	const int first_node = l->b->g->nnode;
-	const struct row *row = NULL;
-	int out;
+	const struct call_row *row;
+	struct call plain = *l;
+	int out = -1;
 
+	plain.out = &out;
 	plain.type = colon ? colon + 1 : l->type;
 	if (!strcmp(plain.type, "TFOpLambda"))
 		plain.type = function(l);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !row; i++)
-		if (!strcmp(rows[i].type, plain.type))
-			row = &rows[i];
-	out = row ? row->fn(&plain, row->onnx) : layer_own(&plain);
+	row = call_find(rows, sizeof rows / sizeof *rows, plain.type);
+	if (!row || !row->fn || row->fn(&plain, row)) {
+		out = layer_fresh(l);
+		call_convert(&plain, row && !row->fn ? row : NULL);
+	}
 	if (l->b->g->nnode > first_node && !l->b->g->node[first_node].name[0])
 		l->b->g->node[first_node].name = l->name;
 	return out;

@@ -103,16 +103,15 @@ static int put_call(struct model *m, const struct json *layer, const struct tens
 	const char *type = text(m, get(m, layer, "class_name"));
 	const struct json *config = get(m, layer, "config");
 	struct keras_more more = {.n = 0};
-	struct keras_layer l = {
-		.b = &m->r->b, .doc = m->r->d, .config = config, .type = type, .more = &more};
+	struct keras_layer own = {.doc = m->r->d, .config = config, .more = &more};
+	struct call l = keras_call(&m->r->b, &own, type, text(m, get(m, config, "name")));
 
 	if (++m->r->calls > MOST_CALLS)
 		return err_set(e, "its layers are called more than %d times", MOST_CALLS);
-	l.name = text(m, get(m, config, "name"));
 	l.in = in->at;
 	l.nin = in->n;
-	l.number = in->numbers == 1 ? in->number : NAN;
-	l.number_first = in->numbers == 1 && !in->number_at;
+	own.number = in->numbers == 1 ? in->number : NAN;
+	own.number_first = in->numbers == 1 && !in->number_at;
 	out->n = 0;
 	if (is_model(type)) {
 		struct model inner = {

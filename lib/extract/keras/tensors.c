@@ -85,7 +85,7 @@ static int other_result(struct tensors *t, int first)
 {
 	const int out = build_part(t->b, first, "result");
 
-	build_node(t->b, "Result", &first, 1, &out, 1)->domain = KERAS_DOMAIN;
+	build_node(t->b, "Result", &first, 1, &out, 1)->domain = "keras";
 	return out;
 }
 

@@ -277,12 +277,12 @@ static int put_node(struct reader *r, const struct scope *s, int i, struct err *
 			 .nout = s->nout[i],
 			 .reader = &convert_reader,
 			 .at = m};
-	int first = r->b.g->nnode, rc;
+	int *in = arena_array(r->b.a, int, m->nin + 1), first = r->b.g->nnode, rc;
 
-	n.in = arena_array(r->b.a, int, m->nin + 1);
+	n.in = in;
 	for (int k = 0; k < (is_join(m) ? 1 : m->nin); k++)
 		if (!is_control(m->in[k]))
-			n.in[n.nin++] = scope_value(s, m->in[k]);
+			in[n.nin++] = scope_value(s, m->in[k]);
 	r->loops += !strcmp(m->type, "LoopCond");
 	rc = call_put(r, s, &n, e);
 	if (rc)
