@@ -143,6 +143,9 @@ ok $? 'a line for each turn'
 	}
 	exit(@$e < 10)' "$tmp/trace"
 ok $? '--profile and --trace'
+"$bin/tl-run" --no-db -m none --random-weights=1 --profile tests/networks/onnx/llama-dynamo.onnx.zst >"$tmp/out" &&
+	[ "$(grep -c ' RMSNormalization ' "$tmp/out")" -eq 5 ]
+ok $? 'a normalization that is written out is one step'
 
 # A kernel that the database knows is taken.
 TL_LOCKS=$tmp "$bin/tl-tune" -q -d "$tmp/tl.db" --until 'candidates<3' --final 0 -o "$tmp/best" "$tmp/tiny.onnx" 2>"$tmp/err" &&

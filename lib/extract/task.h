@@ -84,7 +84,19 @@ int task_other(const struct graph *g, int node, const struct task_wanted *wanted
 /* Joins the products of attention among n tasks to one each, and marks what is between them
  * (task_attention.c). How many tasks are left. */
 int task_attention(const struct graph *g, struct task *t, int n, unsigned char *absorbed);
-/* Normalizations that are written out (task_norm.c): of each node that such a one ends with, before
+/* A normalization that is written out (task_norm.c), up to its quotient: what it reads, and its
+ * nodes, the last of which divides. Nobody else reads what the others make. */
+enum { TASK_NORM_NODES = 12 };
+struct task_norm {
+	const struct graph *g;
+	int node[TASK_NORM_NODES], n;
+	int x; /* the value */
+	int is_rms;
+	double epsilon;
+};
+/* Finds the one that takes its root by this node. 0: there is none. */
+int task_norm_find(const struct graph *g, int root, struct task_norm *m);
+/* Normalizations that are written out: of each node that such a one ends with, before
  * its shift, the task, else NULL. Marks the other nodes. */
 struct task **task_norms(const struct graph *g, unsigned char *absorbed, struct arena *a);
 /* Makes the task's own node, which is element-wise, the first of its post-ops. 0: it is none. */

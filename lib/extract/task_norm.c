@@ -5,23 +5,13 @@
 
 #include "lib/extract/infer.h"
 
-enum { NODES = 12 };
-
-struct match {
-	const struct graph *g;
-	int node[NODES], n; /* all but the product with the factor */
-	int x;		    /* the value that is normalized */
-	int factor;	    /* the node of that product */
-	int is_rms;
-};
-
 /* The node that makes the value, if it is that operator; it becomes part of the match. */
-static const struct graph_node *made_by(struct match *m, int value, enum node_op op)
+static const struct graph_node *made_by(struct task_norm *m, int value, enum node_op op)
 {
 	const struct value *v = value < 0 ? NULL : m->g->value[value];
 	const struct graph_node *n;
 
-	if (!v || v->producer < 0 || m->n == NODES)
+	if (!v || v->producer < 0 || m->n == TASK_NORM_NODES)
 		return NULL;
 	n = &m->g->node[v->producer];
 	if (!node_is(n, op))
@@ -34,7 +24,7 @@ static const struct graph_node *made_by(struct match *m, int value, enum node_op
 }
 
 /* The node that alone reads what node i makes, or -1. */
-static int next(const struct match *m, int i)
+static int next(const struct task_norm *m, int i)
 {
 	const struct value *v = node_out(m->g, &m->g->node[i], 0);
 
@@ -43,12 +33,13 @@ static int next(const struct match *m, int i)
 
 static int number_is(const struct value *v, double number)
 {
-	return v && v->kept && elem_is_real(v->elem) && shape_known(&v->shape) &&
-	       shape_count(&v->shape) == 1 && (number < 0 || v->kept[0].f == number);
+	double is;
+
+	return v && task_scalar(v, &is) && is == number;
 }
 
 /* A mean over the last dimension, which stays. The value that it is of, or -1. */
-static int mean_of(struct match *m, int value)
+static int mean_of(struct task_norm *m, int value)
 {
 	const struct graph_node *n = made_by(m, value, OP_ReduceMean);
 	const struct value *in = n ? node_in(m->g, n, 0) : NULL;
@@ -63,7 +54,7 @@ static int mean_of(struct match *m, int value)
 }
 
 /* The value whose square this is, or -1. */
-static int square_of(struct match *m, int value)
+static int square_of(struct task_norm *m, int value)
 {
 	const struct graph_node *n = made_by(m, value, OP_Pow);
 
@@ -74,7 +65,7 @@ static int square_of(struct match *m, int value)
 }
 
 /* What is above the mean of a row: the value that it is of, or -1. */
-static int above_mean(struct match *m, int value)
+static int above_mean(struct task_norm *m, int value)
 {
 	const int had = m->n;
 	const struct graph_node *n = made_by(m, value, OP_Sub);
@@ -86,13 +77,13 @@ static int above_mean(struct match *m, int value)
 }
 
 /* From the root back to the rows. */
-static int find_rows(struct match *m, const struct graph_node *root, int *above)
+static int find_rows(struct task_norm *m, const struct graph_node *root, int *above)
 {
 	const struct graph_node *sum = made_by(m, root->in[0], OP_Add);
 	int mean = -1;
 
 	for (int i = 0; sum && sum->nin == 2 && i < 2; i++)
-		if (number_is(node_in(m->g, sum, !i), -1))
+		if (node_in(m->g, sum, !i) && task_scalar(node_in(m->g, sum, !i), &m->epsilon))
 			mean = sum->in[i];
 	*above = square_of(m, mean < 0 ? -1 : mean_of(m, mean));
 	if (*above < 0)
@@ -105,7 +96,7 @@ static int find_rows(struct match *m, const struct graph_node *root, int *above)
 }
 
 /* From the root on to the quotient: of the rows, or of another difference of the same. */
-static int find_quotient(struct match *m, int root, int above)
+static int find_quotient(struct task_norm *m, int root, int above)
 {
 	int i = next(m, root), divides = 1, of;
 	const struct graph_node *n = i < 0 ? NULL : &m->g->node[i];
@@ -120,23 +111,27 @@ static int find_quotient(struct match *m, int root, int above)
 		i = next(m, i);
 		n = i < 0 ? NULL : &m->g->node[i];
 	}
-	if (!n || n->nin != 2 || m->n >= NODES - 1 || !node_is(n, divides ? OP_Div : OP_Mul) ||
-	    (divides && n->in[1] != divisor))
-		return -1;
-	m->node[m->n++] = i;
+	if (!n || n->nin != 2 || n->nout != 1 || n->out[0] < 0 ||
+	    !node_is(n, divides ? OP_Div : OP_Mul) || (divides && n->in[1] != divisor))
+		return 0;
 	of = n->in[n->in[0] == divisor];
-	return of == above || (!m->is_rms && above_mean(m, of) == m->x) ? i : -1;
+	if (of != above && (m->is_rms || above_mean(m, of) != m->x))
+		return 0;
+	if (m->n == TASK_NORM_NODES)
+		return 0;
+	m->node[m->n++] = i;
+	return 1;
 }
 
 /* Does nobody else read what is in between? */
-static int is_closed(const struct match *m)
+static int is_closed(const struct task_norm *m)
 {
-	for (int i = 0; i < m->n; i++) {
+	for (int i = 0; i < m->n - 1; i++) {
 		const struct value *v = node_out(m->g, &m->g->node[m->node[i]], 0);
 		int uses = 0;
 
-		for (int k = 0; k <= m->n; k++) {
-			const struct graph_node *n = &m->g->node[k < m->n ? m->node[k] : m->factor];
+		for (int k = 0; k < m->n; k++) {
+			const struct graph_node *n = &m->g->node[m->node[k]];
 
 			for (int j = 0; j < n->nin; j++)
 				uses += node_in(m->g, n, j) == v;
@@ -147,41 +142,43 @@ static int is_closed(const struct match *m)
 	return 1;
 }
 
-static int find(struct match *m, int root)
+int task_norm_find(const struct graph *g, int root, struct task_norm *m)
 {
-	const struct graph_node *n;
-	int above, quotient;
+	const struct graph_node *n = &g->node[root];
+	int above;
 
-	m->node[m->n++] = root;
-	if (!find_rows(m, &m->g->node[root], &above))
-		return 0;
-	quotient = find_quotient(m, root, above);
-	m->factor = quotient < 0 ? -1 : next(m, quotient);
-	if (m->factor < 0)
-		return 0;
-	n = &m->g->node[m->factor];
-	if (!node_is(n, OP_Mul) || n->nin != 2 || !node_out(m->g, n, 0) ||
-	    node_out(m->g, n, 0)->shape.rank < 1)
-		return 0;
+	*m = (struct task_norm){.g = g, .node = {root}, .n = 1};
+	return node_is(n, OP_Sqrt) && n->nout == 1 && n->nin == 1 && find_rows(m, n, &above) &&
+	       find_quotient(m, root, above) && is_closed(m);
+}
+
+/* The node that alone reads the quotient, if it has a factor for each column; -1: there is none. */
+static int find_factor(const struct task_norm *m)
+{
+	const int factor = next(m, m->node[m->n - 1]);
+	const struct graph_node *n = factor < 0 ? NULL : &m->g->node[factor];
+	const struct value *out = n ? node_out(m->g, n, 0) : NULL;
+
+	if (!out || !node_is(n, OP_Mul) || n->nin != 2 || out->shape.rank < 1 ||
+	    !shape_equal(&m->g->value[m->x]->shape, &out->shape))
+		return -1;
 	for (int i = 0; i < 2; i++) {
 		const struct value *v = node_in(m->g, n, i);
-		const struct shape *s = &node_out(m->g, n, 0)->shape;
 
-		if (v && value_is_along(v, s, s->rank - 1, 1) &&
-		    shape_equal(&m->g->value[m->x]->shape, s))
-			return is_closed(m);
+		if (v && value_is_along(v, &out->shape, out->shape.rank - 1, 1))
+			return factor;
 	}
-	return 0;
+	return -1;
 }
 
 /* The task of the product with the factor. */
-static int make(const struct match *m, struct arena *a, struct task *t)
+static int make(const struct task_norm *m, int factor, struct arena *a, struct task *t)
 {
-	const struct graph_node *n = &m->g->node[m->factor];
+	const struct graph_node *n = &m->g->node[factor];
 	const struct value *in = m->g->value[m->x];
 	const int rank = in->shape.rank;
 
-	*t = (struct task){.node = m->factor,
+	*t = (struct task){.node = factor,
 			   .times = 1,
 			   .in = m->x,
 			   .out = n->out[0],
@@ -202,23 +199,24 @@ static int make(const struct match *m, struct arena *a, struct task *t)
 struct task **task_norms(const struct graph *g, unsigned char *absorbed, struct arena *a)
 {
 	struct task **of = arena_array(a, struct task *, g->nnode + 1);
+	struct task_norm m;
 
 	for (int i = 0; i < g->nnode; i++) {
-		struct match m = {.g = g, .factor = -1};
+		const int is_norm = task_norm_find(g, i, &m),
+			  factor = is_norm ? find_factor(&m) : -1;
 		int taken = 0;
 		struct task t;
 
-		if (!node_is(&g->node[i], OP_Sqrt) || g->node[i].nout != 1 || g->node[i].nin != 1 ||
-		    !find(&m, i))
+		if (factor < 0)
 			continue;
 		for (int k = 0; k < m.n; k++)
 			taken |= absorbed[m.node[k]];
-		if (taken || absorbed[m.factor] || !make(&m, a, &t))
+		if (taken || absorbed[factor] || !make(&m, factor, a, &t))
 			continue;
 		for (int k = 0; k < m.n; k++)
 			absorbed[m.node[k]] = 1;
-		of[m.factor] = arena_new(a, struct task);
-		*of[m.factor] = t;
+		of[factor] = arena_new(a, struct task);
+		*of[factor] = t;
 	}
 	return of;
 }

@@ -103,10 +103,11 @@ int lower_number(const struct lowering *l, int value, double *x);
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
 
-/* lower_norm.c: layer normalization that is written out in nodes. */
+/* lower_norm.c: a normalization that is written out in nodes. */
 struct norm {
-	int first, last;	     /* nodes */
+	int last;		     /* node */
 	int from, scale, shift, out; /* values */
+	int is_rms;
 	double epsilon;
 };
 void lower_find_norms(struct lowering *l);

@@ -24,8 +24,9 @@ static const struct {
 	{OP_Dropout, "seed"},
 	{OP_EyeLike, "dtype"},
 	{OP_Flatten, "axis"},
-	{OP_Gemm, "broadcast"},	       /* that C may be broadcast */
-	{OP_MaxPool, "storage_order"}, /* of indices */
+	{OP_Gemm, "broadcast"},			 /* that C may be broadcast */
+	{OP_MaxPool, "storage_order"},		 /* of indices */
+	{OP_ReduceMean, "noop_with_empty_axes"}, /* of one that a normalization took: it has axes */
 	{OP_Reshape, "allowzero"},
 	{OP_Reshape, "shape"},
 	{OP_Split, "num_outputs"},

@@ -1,5 +1,5 @@
-/* Layer normalization (Ba et al., 2016) as exporters write it before operator set 17: x minus its
- * mean, over the root of the mean square of that plus epsilon, times a row, plus a row. */
+/* Layer normalization (Ba et al., 2016) as exporters write it before operator set 17, with what is
+ * behind it: times a row, plus a row. */
 #include "lib/run/lower.h"
 
 /* The only node that reads a value, if it is this operator. */
@@ -12,17 +12,6 @@ static const struct graph_node *only(const struct lowering *l, int value, enum n
 		return NULL;
 	n = &l->g->node[v->consumer];
 	return node_is(n, op) && n->nout == 1 && n->out[0] >= 0 ? n : NULL;
-}
-
-static int is_last_axis_mean(const struct lowering *l, const struct graph_node *n)
-{
-	const struct value *in = node_in(l->g, n, 0);
-	const int64_t *axes;
-	int naxes;
-
-	return node_is(n, OP_ReduceMean) && in && shape_known(&in->shape) && in->shape.rank > 0 &&
-	       node_int(n, "keepdims", 1) && infer_list(l->g, n, "axes", 1, &naxes, &axes) == 1 &&
-	       naxes == 1 && infer_axis(axes[0], in->shape.rank) == in->shape.rank - 1;
 }
 
 /* The other operand of a node of two. */
@@ -40,89 +29,44 @@ static int is_row(const struct lowering *l, int value, int64_t size)
 	       v->shape.dim[0] == size;
 }
 
-/* From the difference on: the node that divides by the root, or NULL. */
-static const struct graph_node *quotient(const struct lowering *l, int difference, double *epsilon)
+/* Takes what follows: a factor or an addend for each column. */
+static int take_row(const struct lowering *l, enum node_op op, struct norm *m)
 {
-	const struct graph *g = l->g;
-	double power;
+	const struct value *from = l->g->value[m->from];
+	const struct graph_node *n = only(l, m->out, op);
+	const int row = n ? other(n, m->out) : -1;
 
-	for (int i = 0; i < g->nnode; i++) {
-		const struct graph_node *n = &g->node[i];
-
-		if (!node_is(n, OP_Pow) || n->in[0] != difference ||
-		    !lower_number(l, n->in[1], &power) || power != 2)
-			continue;
-		n = only(l, n->out[0], OP_ReduceMean);
-		if (!n || !is_last_axis_mean(l, n) || !(n = only(l, n->out[0], OP_Add)))
-			continue;
-		if (!lower_number(l, n->in[1], epsilon) && !lower_number(l, n->in[0], epsilon))
-			continue;
-		n = only(l, n->out[0], OP_Sqrt);
-		if (!n)
-			continue;
-		i = n->out[0];
-		n = only(l, i, OP_Div);
-		return n && n->in[0] == difference && n->in[1] == i ? n : NULL;
-	}
-	return NULL;
-}
-
-static int find(const struct lowering *l, int node, struct norm *m)
-{
-	const struct graph_node *n = &l->g->node[node], *sub;
-	int64_t size;
-
-	if (!is_last_axis_mean(l, n) || !(sub = only(l, n->out[0], OP_Sub)) ||
-	    sub->in[0] != n->in[0] || l->g->value[sub->out[0]]->uses != 2 ||
-	    l->g->value[sub->out[0]]->is_output)
-		return 0;
-	*m = (struct norm){.first = node, .from = n->in[0], .scale = -1, .shift = -1};
-	size = l->g->value[m->from]->shape.dim[l->g->value[m->from]->shape.rank - 1];
-	n = quotient(l, sub->out[0], &m->epsilon);
-	if (!n)
-		return 0;
+	if (!is_row(l, row, from->shape.dim[from->shape.rank - 1]) || l->absorbed[n - l->g->node])
+		return -1;
+	l->absorbed[n - l->g->node] = 1;
 	m->out = n->out[0];
 	m->last = (int)(n - l->g->node);
-	n = only(l, m->out, OP_Mul);
-	if (!n || !is_row(l, other(n, m->out), size))
-		return 1;
-	m->scale = other(n, m->out);
-	m->out = n->out[0];
-	m->last = (int)(n - l->g->node);
-	n = only(l, m->out, OP_Add);
-	if (!n || !is_row(l, other(n, m->out), size))
-		return 1;
-	m->shift = other(n, m->out);
-	m->out = n->out[0];
-	m->last = (int)(n - l->g->node);
-	return 1;
-}
-
-/* Nodes between the first and the last, by what they make: walks back from the last one. */
-static void absorb(struct lowering *l, const struct norm *m, int node)
-{
-	const struct graph_node *n = &l->g->node[node];
-
-	if (l->absorbed[node])
-		return;
-	l->absorbed[node] = 1;
-	for (int i = 0; node != m->first && i < n->nin; i++) {
-		int v = n->in[i];
-
-		if (v >= 0 && v != m->from && l->g->value[v]->producer >= 0 &&
-		    !l->g->value[v]->is_const)
-			absorb(l, m, l->g->value[v]->producer);
-	}
+	return row;
 }
 
 void lower_find_norms(struct lowering *l)
 {
 	for (int i = 0; i < l->g->nnode; i++) {
 		struct norm *m = &l->norms[l->nnorms];
+		struct task_norm written;
+		int taken = 0;
 
-		if (l->absorbed[i] || !find(l, i, m) || l->absorbed[m->last])
+		if (!task_norm_find(l->g, i, &written) ||
+		    !shape_known(&l->g->value[written.x]->shape))
 			continue;
-		absorb(l, m, m->last);
+		for (int k = 0; k < written.n; k++)
+			taken |= l->absorbed[written.node[k]];
+		if (taken)
+			continue;
+		for (int k = 0; k < written.n; k++)
+			l->absorbed[written.node[k]] = 1;
+		m->last = written.node[written.n - 1];
+		m->is_rms = written.is_rms;
+		m->epsilon = written.epsilon;
+		m->from = written.x;
+		m->out = l->g->node[m->last].out[0];
+		m->scale = take_row(l, OP_Mul, m);
+		m->shift = m->scale < 0 ? -1 : take_row(l, OP_Add, m);
 		l->norm[m->last] = l->nnorms++;
 	}
 }

@@ -393,6 +393,7 @@ int lower_norm(struct lowering *l, const struct norm *m, struct err *e)
 {
 	const struct value *in = l->g->value[m->from];
 
-	return norm_rows(l, ROWS_NORM, m->from, in->shape.dim[in->shape.rank - 1], m->scale,
-			 m->shift, m->epsilon, m->out, node_label(l->g, &l->g->node[m->last]), e);
+	return norm_rows(l, m->is_rms ? ROWS_RMS : ROWS_NORM, m->from,
+			 in->shape.dim[in->shape.rank - 1], m->scale, m->shift, m->epsilon, m->out,
+			 node_label(l->g, &l->g->node[m->last]), e);
 }
