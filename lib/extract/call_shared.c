@@ -17,8 +17,18 @@ int call_gated(const struct call *c, const struct call_row *row)
 
 int call_square(const struct call *c, const struct call_row *row)
 {
+	const int both[] = {call_in(c, 0), call_in(c, 1)};
+	int in[] = {both[0], both[0]};
+
 	(void)row;
-	return compose_square(c->b, call_in(c, 0), call_in(c, 1), call_out(c, 0));
+	if (call_out(c, 0) < 0)
+		return -1;
+	if (both[1] >= 0) {
+		in[0] = in[1] = build_between(c->b, c->out[0]);
+		build_node(c->b, "Sub", both, 2, in, 1);
+	}
+	build_node(c->b, "Mul", in, 2, c->out, 1);
+	return 0;
 }
 
 int call_chain(const struct call *c, const struct call_row *row)
@@ -107,8 +117,23 @@ int call_split(const struct call *c, const struct call_row *row)
 
 int call_slice(const struct call *c, const struct call_row *row)
 {
-	(void)row;
-	return compose_slice(c->b, call_in(c, 0), call_in(c, 1), call_in(c, 2), call_out(c, 0));
+	int64_t nbegin, nsize, start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
+	const union scalar *from = build_elements(c->b, call_in(c, 1), &nbegin);
+	const union scalar *sizes = build_elements(c->b, call_in(c, 2), &nsize);
+	struct graph_node *n;
+
+	if (!from || !sizes || nbegin != nsize || nbegin > GRAPH_MAX_RANK)
+		return -1;
+	for (int64_t i = 0; i < nbegin; i++) {
+		start[i] = from[i].i;
+		end[i] = INT64_MAX; /* a size of -1 goes to the end */
+		if (sizes[i].i >= 0 && __builtin_add_overflow(start[i], sizes[i].i, &end[i]))
+			end[i] = INT64_MAX;
+	}
+	n = call_node(c, row->onnx, c->in, 1);
+	build_ints(c->b, n, "starts", start, (int)nbegin);
+	build_ints(c->b, n, "ends", end, (int)nbegin);
+	return 0;
 }
 
 int call_strided_slice(const struct call *c, const struct call_row *row)
@@ -135,10 +160,19 @@ int call_gather(const struct call *c, const struct call_row *row)
 
 /* ---- images and sizes ---- */
 
+/* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
 int call_pad(const struct call *c, const struct call_row *row)
 {
-	return compose_pad(c->b, call_in(c, 0), call_in(c, 1), call_in(c, 2), call_out(c, 0),
-			   row->onnx);
+	static const int64_t turned[] = {1, 0};
+	const int pairs = call_in(c, 1), fill = call_in(c, 2);
+	int in[] = {call_in(c, 0), -1, fill};
+
+	if (pairs < 0)
+		return -1;
+	in[1] = build_part(c->b, pairs, "turned");
+	build_ints(c->b, build_node(c->b, "Transpose", &pairs, 1, &in[1], 1), "perm", turned, 2);
+	build_str(c->b, call_node(c, "Pad", in, fill < 0 ? 2 : 3), "mode", row->onnx);
+	return 0;
 }
 
 int call_resize(const struct call *c, const struct call_row *row)
@@ -148,8 +182,16 @@ int call_resize(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+/* The size of the list of sizes. */
 int call_rank(const struct call *c, const struct call_row *row)
 {
+	int sizes;
+
 	(void)row;
-	return compose_rank(c->b, call_in(c, 0), call_out(c, 0));
+	if (call_out(c, 0) < 0)
+		return -1;
+	sizes = build_part(c->b, c->out[0], "sizes");
+	build_node(c->b, "Shape", c->in, 1, &sizes, 1);
+	build_node(c->b, "Size", &sizes, 1, c->out, 1);
+	return 0;
 }

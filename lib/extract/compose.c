@@ -72,27 +72,6 @@ int compose_split(struct build *b, int data, int axis, int size, int64_t parts, 
 
 /* ---- parts ---- */
 
-int compose_slice(struct build *b, int data, int begin, int size, int out)
-{
-	int64_t nbegin, nsize, start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
-	const union scalar *from = build_elements(b, begin, &nbegin);
-	const union scalar *sizes = build_elements(b, size, &nsize);
-	struct graph_node *n;
-
-	if (!from || !sizes || nbegin != nsize || nbegin > GRAPH_MAX_RANK)
-		return -1;
-	for (int64_t i = 0; i < nbegin; i++) {
-		start[i] = from[i].i;
-		end[i] = INT64_MAX;
-		if (sizes[i].i >= 0 && __builtin_add_overflow(start[i], sizes[i].i, &end[i]))
-			end[i] = INT64_MAX;
-	}
-	n = build_node(b, "Slice", &data, 1, &out, 1);
-	build_ints(b, n, "starts", start, (int)nbegin);
-	build_ints(b, n, "ends", end, (int)nbegin);
-	return 0;
-}
-
 /* What the masks make of the three lists. */
 struct strided {
 	int64_t start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK], step[GRAPH_MAX_RANK];
@@ -198,19 +177,6 @@ int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 
 /* ---- images ---- */
 
-int compose_pad(struct build *b, int data, int pairs, int fill, int out, const char *mode)
-{
-	static const int64_t turned[] = {1, 0};
-	int in[3] = {data, -1, fill};
-
-	if (pairs < 0)
-		return -1;
-	in[1] = build_part(b, pairs, "turned");
-	build_ints(b, build_node(b, "Transpose", &pairs, 1, &in[1], 1), "perm", turned, 2);
-	build_str(b, build_node(b, "Pad", in, fill < 0 ? 2 : 3, &out, 1), "mode", mode);
-	return 0;
-}
-
 void compose_resize(struct build *b, int data, int size, int out, int channels_last)
 {
 	const int64_t height_and_width[] = {channels_last ? 1 : 2, channels_last ? 2 : 3};
@@ -231,21 +197,6 @@ int compose_chain(struct build *b, const int *in, int n, int out, const char *fi
 	between = build_between(b, out);
 	build_node(b, first, in, n, &between, 1);
 	build_node(b, second, &between, 1, &out, 1);
-	return 0;
-}
-
-int compose_square(struct build *b, int x, int y, int out)
-{
-	const int both[] = {x, y};
-	int in[2] = {x, x};
-
-	if (out < 0)
-		return -1;
-	if (y >= 0) {
-		in[0] = in[1] = build_between(b, out);
-		build_node(b, "Sub", both, 2, in, 1);
-	}
-	build_node(b, "Mul", in, 2, &out, 1);
 	return 0;
 }
 
@@ -279,19 +230,4 @@ void compose_attention(struct build *b, int q, int k, int v, int out)
 	build_int(b, build_node(b, "MatMul", keys, 2, &scores, 1), "transB", 1);
 	build_int(b, build_node(b, "Softmax", &scores, 1, in, 1), "axis", -1);
 	build_node(b, "MatMul", in, 2, &out, 1);
-}
-
-/* ---- sizes ---- */
-
-/* The size of the list of sizes. */
-int compose_rank(struct build *b, int in, int out)
-{
-	int sizes;
-
-	if (out < 0)
-		return -1;
-	sizes = build_part(b, out, "sizes");
-	build_node(b, "Shape", &in, 1, &sizes, 1);
-	build_node(b, "Size", &sizes, 1, &out, 1);
-	return 0;
 }

@@ -1,4 +1,4 @@
-/* Operators that TensorFlow's formats have and ONNX has not, made of several nodes of ONNX's.
+/* Parts of what other formats have as one operator, as several nodes of ONNX's.
  *
  * Values are indexes of the graph, -1: left out. A function that returns -1 made nothing, because
  * what it would have to know is not known; 0: the nodes are there.
@@ -16,9 +16,6 @@ void compose_unpack(struct build *b, int in, int64_t parts, const int *out, int 
  * have values. axis holds one integer. */
 int compose_split(struct build *b, int data, int axis, int size, int64_t parts, const int *out,
 		  int n);
-/* begin and size hold integers; a size of -1 goes to the end. */
-int compose_slice(struct build *b, int data, int begin, int size, int out);
-
 /* Bit i of a mask is about entry i of the lists. */
 struct compose_masks {
 	int64_t begin, end, ellipsis, new_axis, shrink;
@@ -26,12 +23,8 @@ struct compose_masks {
 /* list: begin, end and step, which hold integers. */
 int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 			  const struct compose_masks *m);
-/* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
-int compose_pad(struct build *b, int data, int pairs, int fill, int out, const char *mode);
 /* The height and width of an nhwc image; size holds two integers. */
 void compose_resize(struct build *b, int data, int size, int out, int channels_last);
-/* x * x, or (x - y) * (x - y). */
-int compose_square(struct build *b, int x, int y, int out);
 /* Two nodes, one behind the other. */
 int compose_chain(struct build *b, const int *in, int n, int out, const char *first,
 		  const char *second);
@@ -41,8 +34,6 @@ void compose_clip(struct build *b, int in, int out, float min, float max);
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed);
 /* softmax(q k') v, as its two products; a mask and a scale are left out. */
 void compose_attention(struct build *b, int q, int k, int v, int out);
-/* The number of dimensions. */
-int compose_rank(struct build *b, int in, int out);
 /* The one integer that a value holds. 0: it is not known. */
 int compose_integer(const struct build *b, int value, int64_t *v);
 

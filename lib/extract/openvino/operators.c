@@ -290,13 +290,22 @@ static int broadcast(const struct call *c, const struct call_row *row)
 
 /* ---- the table ---- */
 
+#define STEPS                                                                                      \
+	{CALL_INTS, "strides", "strides"},                                                         \
+	{                                                                                          \
+		CALL_INTS, "dilations", "dilations"                                                \
+	}
+
 /* more: inputs, beside the first, without which it is not this operator. */
 static const struct call_row rows[] = {
-	{"Convolution", "Conv", .fn = ov_conv, .more = 1},
-	{"GroupConvolution", "Conv", .fn = ov_conv, .more = 1},
-	{"ConvolutionBackpropData", "ConvTranspose", .fn = ov_conv_transpose, .more = 1},
-	{"GroupConvolutionBackpropData", "ConvTranspose", .fn = ov_conv_transpose, .more = 1},
-	{"DeformableConvolution", "DeformConv", .fn = ov_deformable, .more = 2},
+	{"Convolution", "Conv", NULL, CALL_ATTRS(STEPS), ov_conv, 1},
+	{"GroupConvolution", "Conv", NULL, CALL_ATTRS(STEPS), ov_conv, 1},
+	{"ConvolutionBackpropData", "ConvTranspose", NULL,
+	 CALL_ATTRS(STEPS, {CALL_INTS, "output_padding", "output_padding"}), ov_conv_transpose, 1},
+	{"GroupConvolutionBackpropData", "ConvTranspose", NULL,
+	 CALL_ATTRS(STEPS, {CALL_INTS, "output_padding", "output_padding"}), ov_conv_transpose, 1},
+	{"DeformableConvolution", "DeformConv", NULL,
+	 CALL_ATTRS(STEPS, {CALL_INT, "group", "group", 1}), ov_deformable, 2},
 	{"BinaryConvolution", NULL, .fn = call_weighs},
 	{"MatMul", "MatMul", NULL,
 	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a"}, {CALL_FLAG, "transB", "transpose_b"}),
@@ -309,8 +318,10 @@ static const struct call_row rows[] = {
 	{"LSTMCell", "LSTM", .fn = cell, .more = 4},
 	{"GRUCell", "GRU", .fn = cell, .more = 3},
 	{"RNNCell", "RNN", .fn = cell, .more = 3},
-	{"MaxPool", "MaxPool", .fn = ov_pool},
-	{"AvgPool", "AveragePool", .fn = ov_pool},
+	{"MaxPool", "MaxPool", NULL, CALL_ATTRS(STEPS, {CALL_INTS, "kernel_shape", "kernel"}),
+	 ov_pool},
+	{"AvgPool", "AveragePool", NULL, CALL_ATTRS(STEPS, {CALL_INTS, "kernel_shape", "kernel"}),
+	 ov_pool},
 	{"Pad", "Pad", .fn = ov_pad},
 	{"Interpolate", "Resize", .fn = ov_resize},
 	{"DepthToSpace", "DepthToSpace", "0", CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1})},

@@ -4,20 +4,6 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/openvino/openvino.h"
 
-/* Strides and dilations, as far as they are told. */
-static void steps(const struct call *c, struct graph_node *n)
-{
-	static const char *const names[] = {"strides", "dilations"};
-	int64_t v[GRAPH_MAX_RANK];
-
-	for (int i = 0; i < 2; i++) {
-		int count = call_ints(c, names[i], 0, v);
-
-		if (count)
-			build_ints(c->b, n, names[i], v, count);
-	}
-}
-
 static void pads(const struct call *c, struct graph_node *n)
 {
 	int64_t all[2 * GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
@@ -75,8 +61,7 @@ int ov_conv(const struct call *c, const struct call_row *row)
 
 	if (is_grouped && !(groups = join_groups(c, &in[1])))
 		return call_weighs(c, row);
-	n = call_node(c, row->onnx, in, 2);
-	steps(c, n);
+	n = call_node_of(c, row, in, 2);
 	pads(c, n);
 	build_int(c->b, n, "group", groups);
 	name(c, n);
@@ -88,18 +73,13 @@ int ov_conv_transpose(const struct call *c, const struct call_row *row)
 {
 	int in[] = {call_in(c, 0), call_in(c, 1), -1, call_in(c, 2)};
 	const int is_grouped = !strncmp(c->type, "Group", 5);
-	int64_t groups = 1, more[GRAPH_MAX_RANK];
+	int64_t groups = 1;
 	struct graph_node *n;
-	int count;
 
 	if (is_grouped && !(groups = join_groups(c, &in[1])))
 		return call_weighs(c, row);
-	n = call_node(c, row->onnx, in, in[3] < 0 ? 2 : 4);
-	steps(c, n);
+	n = call_node_of(c, row, in, in[3] < 0 ? 2 : 4);
 	pads(c, n);
-	count = call_ints(c, "output_padding", 0, more);
-	if (count)
-		build_ints(c->b, n, "output_padding", more, count);
 	build_int(c->b, n, "group", groups);
 	name(c, n);
 	return 0;
@@ -109,22 +89,16 @@ int ov_conv_transpose(const struct call *c, const struct call_row *row)
 int ov_deformable(const struct call *c, const struct call_row *row)
 {
 	const int in[] = {call_in(c, 0), call_in(c, 2), call_in(c, 1)};
-	struct graph_node *n = call_node(c, row->onnx, in, 3);
+	struct graph_node *n = call_node_of(c, row, in, 3);
 
-	steps(c, n);
 	pads(c, n);
-	build_int(c->b, n, "group", call_int(c, "group", 1));
 	return 0;
 }
 
 int ov_pool(const struct call *c, const struct call_row *row)
 {
-	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
-	int64_t v[GRAPH_MAX_RANK];
-	int count = call_ints(c, "kernel", 0, v);
+	struct graph_node *n = call_node_of(c, row, c->in, 1);
 
-	build_ints(c->b, n, "kernel_shape", v, count);
-	steps(c, n);
 	pads(c, n);
 	build_int(c->b, n, "ceil_mode",
 		  ov_is(c, "rounding_type", "ceil") || ov_is(c, "rounding_type", "ceil_torch"));

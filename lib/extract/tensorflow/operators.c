@@ -344,7 +344,7 @@ static const struct call_row rows[] = {
 	 call_unpack},
 	{"Split", NULL, "10", CALL_ATTRS({CALL_INT, "parts", "num_split"}), call_split},
 	{"SplitV", NULL, "021", CALL_ATTRS({CALL_INT, "parts", "num_split"}), call_split},
-	{"Slice", NULL, .fn = call_slice},
+	{"Slice", "Slice", .fn = call_slice},
 	{"StridedSlice", NULL, NULL,
 	 CALL_ATTRS({CALL_INT, "begin", "begin_mask"}, {CALL_INT, "end", "end_mask"},
 		    {CALL_INT, "ellipsis", "ellipsis_mask"},

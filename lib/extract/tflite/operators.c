@@ -219,7 +219,7 @@ static const struct call_row rows[] = {
 	 CALL_ATTRS({CALL_INT, "blocksize", "block_size#0"}), rewrite_blocks},
 	{"SPACE_TO_BATCH_ND", "SpaceToBatch"},
 	{"BATCH_TO_SPACE_ND", "BatchToSpace"},
-	{"SLICE", NULL, .fn = call_slice},
+	{"SLICE", "Slice", .fn = call_slice},
 	{"STRIDED_SLICE", NULL, NULL,
 	 CALL_ATTRS({CALL_INT, "begin", "begin_mask#0"}, {CALL_INT, "end", "end_mask#1"},
 		    {CALL_INT, "ellipsis", "ellipsis_mask#2"},
