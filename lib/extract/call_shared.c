@@ -185,13 +185,14 @@ int call_resize(const struct call *c, const struct call_row *row)
 /* The size of the list of sizes. */
 int call_rank(const struct call *c, const struct call_row *row)
 {
+	const int in = call_in(c, 0);
 	int sizes;
 
 	(void)row;
 	if (call_out(c, 0) < 0)
 		return -1;
 	sizes = build_part(c->b, c->out[0], "sizes");
-	build_node(c->b, "Shape", c->in, 1, &sizes, 1);
+	build_node(c->b, "Shape", &in, 1, &sizes, 1);
 	build_node(c->b, "Size", &sizes, 1, c->out, 1);
 	return 0;
 }
