@@ -159,24 +159,11 @@ void fold_elements(struct infer *x, const struct graph_node *n);
 void fold_cumsum(struct infer *x, const struct graph_node *n);
 int fold_non_zero(struct infer *x, const struct graph_node *n, struct err *e);
 
-infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
-	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample, infer_scatter,
-	infer_cumsum, infer_layer_norm, infer_batch_norm, infer_has_element;
-infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
-	infer_depth_to_space, infer_space_to_depth, infer_space_to_batch;
-infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn,
-	infer_attention, infer_linear_attention;
-infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elements,
-	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
-	infer_unsqueeze, infer_expand, infer_tile, infer_repeat_heads, infer_shape, infer_size,
-	infer_constant, infer_constant_of_shape, infer_range, infer_one_hot;
-infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer_dft, infer_stft,
-	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
-	infer_compress, infer_patterns, infer_causal_conv, infer_unpool, infer_block_channels;
-infer_fn infer_reshape_codes, infer_repeat, infer_swap_axes;
-infer_fn infer_if, infer_loop, infer_scan, infer_while;
-infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, infer_sequence_at,
-	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence, infer_set_item;
+/* The rules that the catalogue names. */
+#define OPERATOR(name, elements, shape, task) infer_fn infer_##shape;
+#include "lib/extract/operators.def"
+#undef OPERATOR
+infer_fn infer_reshape_codes; /* a Reshape by codes that ONNX does not have */
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
  * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX).

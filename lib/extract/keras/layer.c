@@ -63,7 +63,7 @@ struct graph_node *layer_node(const struct call *l, const char *type, const int 
 	return build_node(l->b, type, in, nin, &out, 1);
 }
 
-int layer_one(const struct call *l, const char *type, int in)
+static int one(const struct call *l, const char *type, int in)
 {
 	int out = layer_fresh(l);
 
@@ -110,7 +110,7 @@ static int clip(const struct call *l, int in, double min, double max)
 
 static int gated(const struct call *l, int in, const char *gate)
 {
-	const int both[] = {in, layer_one(l, gate, in)};
+	const int both[] = {in, one(l, gate, in)};
 	int out = layer_fresh(l);
 
 	layer_node(l, "Mul", both, 2, out);
@@ -124,6 +124,14 @@ static int hard_sigmoid(const struct call *l, int in)
 
 	build_float(l->b, n, "alpha", 1.0f / 6);
 	build_float(l->b, n, "beta", 0.5f);
+	return out;
+}
+
+static int leaky_relu(const struct call *l, int in, double slope)
+{
+	int out = layer_fresh(l);
+
+	build_float(l->b, layer_node(l, "LeakyRelu", &in, 1, out), "alpha", (float)slope);
 	return out;
 }
 
@@ -155,23 +163,15 @@ int layer_activate(const struct call *l, int in, const char *what)
 	if (!strcmp(what, "hard_sigmoid"))
 		return hard_sigmoid(l, in);
 	if (!strcmp(what, "hard_swish") || !strcmp(what, "hard_silu"))
-		return layer_one(l, "HardSwish", in);
+		return one(l, "HardSwish", in);
 	if (!strcmp(what, "leaky_relu"))
-		return layer_leaky_relu(l, in, 0.2);
+		return leaky_relu(l, in, 0.2);
 	if (!strcmp(what, "softmax"))
 		return layer_softmax(l, in);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (!strcmp(same[i].keras, what))
-			return layer_one(l, same[i].onnx, in);
-	return layer_one(l, "Activation", in);
-}
-
-int layer_leaky_relu(const struct call *l, int in, double slope)
-{
-	int out = layer_fresh(l);
-
-	build_float(l->b, layer_node(l, "LeakyRelu", &in, 1, out), "alpha", (float)slope);
-	return out;
+			return one(l, same[i].onnx, in);
+	return one(l, "Activation", in);
 }
 
 /* The name of an activation; as an object, of its class. */
@@ -190,16 +190,16 @@ int layer_activation_layer(const struct call *l, const struct call_row *row)
 	int out = layer_activate(l, l->in[0], layer_activation(l));
 
 	(void)row;
-	return layer_made(l, out == l->in[0] ? layer_one(l, "Identity", out) : out);
+	return layer_made(l, out == l->in[0] ? one(l, "Identity", out) : out);
 }
 
 /* Keras 2 calls the slope alpha. */
 int layer_leaky_relu_layer(const struct call *l, const struct call_row *row)
 {
 	(void)row;
-	return layer_made(
-		l, layer_leaky_relu(l, l->in[0],
-				    call_real(l, "negative_slope", call_real(l, "alpha", 0.3))));
+	return layer_made(l,
+			  leaky_relu(l, l->in[0],
+				     call_real(l, "negative_slope", call_real(l, "alpha", 0.3))));
 }
 
 int layer_relu(const struct call *l, const struct call_row *row)
@@ -211,8 +211,8 @@ int layer_relu(const struct call *l, const struct call_row *row)
 	    (slope != 0 && !json_num(layer_get(l, "max_value"), &most)))
 		return -1;
 	if (slope != 0)
-		return layer_made(l, layer_leaky_relu(l, l->in[0], slope));
+		return layer_made(l, leaky_relu(l, l->in[0], slope));
 	return layer_made(l, json_num(layer_get(l, "max_value"), &most)
-				     ? layer_one(l, row->onnx, l->in[0])
+				     ? one(l, row->onnx, l->in[0])
 				     : clip(l, l->in[0], 0, most));
 }

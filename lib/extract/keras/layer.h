@@ -26,9 +26,7 @@ static inline int layer_made(const struct call *l, int value)
 int layer_fresh(const struct call *l);
 struct graph_node *layer_node(const struct call *l, const char *type, const int *in, int nin,
 			      int out);
-int layer_one(const struct call *l, const char *type, int in);
 int layer_pair(const struct call *l, const char *type, int a, int b, int is_transposed);
-int layer_leaky_relu(const struct call *l, int in, double slope);
 int layer_reshape(const struct call *l, int in, const int64_t *shape, int rank);
 int layer_transpose(const struct call *l, int in, const int64_t *perm, int rank);
 /* The layer's next result behind the first. */
