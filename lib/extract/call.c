@@ -181,10 +181,23 @@ struct graph_node *call_own(const struct call *c)
 
 /* ---- rows ---- */
 
+/* Is it one of the words of a list? */
+static int is_listed(const char *list, const char *word, size_t length)
+{
+	for (const char *s = list; (s = strstr(s, word)); s += length)
+		if ((s == list || s[-1] == ' ') && (!s[length] || s[length] == ' '))
+			return 1;
+	return 0;
+}
+
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs)
 {
+	const size_t length = strlen(theirs);
+
+	if (!length || strchr(theirs, ' '))
+		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(rows[i].theirs, theirs))
+		if (is_listed(rows[i].theirs, theirs, length))
 			return &rows[i];
 	return NULL;
 }

@@ -91,7 +91,8 @@ struct call_attr {
 	CALL_ATTRS({CALL_REAL, "alpha", 0, (double)(1.0F / 6)}, {CALL_REAL, "beta", 0, 0.5})
 
 struct call_row {
-	const char *theirs, *onnx;
+	const char *theirs; /* what they call it; several names, with spaces between */
+	const char *onnx;
 	/* The inputs that it reads: their numbers, such as "021-3" ('-': none), or words, such as
 	 * "0 weight bias". NULL: all. */
 	const char *operands;
