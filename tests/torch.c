@@ -523,9 +523,22 @@ static void test_absurd(void)
 	buf_free(&b);
 }
 
+static void test_rows(void)
+{
+	static const struct call_row rows[] = {{"relu relu6", "Relu"}, {"relu7", "Clip"}};
+
+	ok(call_find(rows, 2, "relu") == rows && call_find(rows, 2, "relu6") == rows &&
+		   call_find(rows, 2, "relu7") == rows + 1,
+	   "a row is found by each of its names");
+	ok(!call_find(rows, 2, "rel") && !call_find(rows, 2, "relu relu6") &&
+		   !call_find(rows, 2, ""),
+	   "and by nothing else");
+}
+
 int main(void)
 {
 	begin();
+	test_rows();
 	test_convolutions();
 	test_products();
 	test_recurrent();

@@ -64,17 +64,17 @@ enum call_kind {
 	CALL_INT,
 	CALL_REAL,
 	CALL_FLAG,
-	CALL_INTS,
+	CALL_INTS, /* a list */
 	CALL_TEXT,
-	CALL_WORD,
-	CALL_ELEM
+	CALL_WORD, /* a text that the row has */
+	CALL_ELEM, /* the type of what the call makes */
 };
 
 struct call_attr {
 	enum call_kind kind;
 	const char *onnx, *theirs; /* theirs is NULL: it is always what follows */
 	double otherwise;	   /* if it is not there; CALL_INTS and CALL_TEXT: it is left out */
-	const char *word;	   /* CALL_WORD; CALL_ELEM: the type of what it makes */
+	const char *word;	   /* CALL_WORD */
 };
 #define CALL_ATTRS(...)                                                                            \
 	(const struct call_attr[])                                                                 \
@@ -130,6 +130,12 @@ int64_t call_param(const struct call *c, const struct call_row *row, const char 
 int call_elem(const struct call *c, int value);
 
 /* ---- functions for several formats (call_shared.c) ---- */
+
+/* Puts a list that has a number for each dimension of a window; or such a list as padding, which is
+ * the same before and behind. 0: the attribute is none. */
+int call_sizes(const struct call *c, struct graph_node *n, const char *theirs, const char *onnx,
+	       int rank);
+int call_pads(const struct call *c, struct graph_node *n, const char *theirs, int rank);
 
 call_fn call_weighs;		/* it has weights, and no rule knows it */
 call_fn call_gated;		/* x * onnx(x) */

@@ -160,6 +160,28 @@ int call_gather(const struct call *c, const struct call_row *row)
 
 /* ---- images and sizes ---- */
 
+int call_sizes(const struct call *c, struct graph_node *n, const char *theirs, const char *onnx,
+	       int rank)
+{
+	int64_t v[GRAPH_MAX_RANK];
+
+	if (call_ints(c, theirs, rank, v) != rank)
+		return 0;
+	build_ints(c->b, n, onnx, v, rank);
+	return 1;
+}
+
+int call_pads(const struct call *c, struct graph_node *n, const char *theirs, int rank)
+{
+	int64_t pads[2 * GRAPH_MAX_RANK];
+
+	if (call_ints(c, theirs, rank, pads) != rank)
+		return 0;
+	memcpy(pads + rank, pads, sizeof *pads * (size_t)rank);
+	build_ints(c->b, n, "pads", pads, 2 * rank);
+	return 1;
+}
+
 /* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
 int call_pad(const struct call *c, const struct call_row *row)
 {

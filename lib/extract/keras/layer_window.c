@@ -40,10 +40,8 @@ static int64_t before_first(const struct call *l, const char *size)
 static void window(const struct call *l, struct graph_node *n, const char *size)
 {
 	const int rank = rank_of(l);
-	int64_t v[GRAPH_MAX_RANK];
 
-	if (call_ints(l, size, rank, v) == rank)
-		build_ints(l->b, n, "kernel_shape", v, rank);
+	call_sizes(l, n, size, "kernel_shape", rank);
 	if (call_is(l, "padding", "causal") && rank == 1) {
 		const int64_t pads[] = {before_first(l, size), 0};
 
@@ -52,8 +50,7 @@ static void window(const struct call *l, struct graph_node *n, const char *size)
 		build_str(l->b, n, "auto_pad",
 			  call_is(l, "padding", "same") ? "SAME_UPPER" : "VALID");
 	}
-	if (call_ints(l, "strides", rank, v) == rank)
-		build_ints(l->b, n, "strides", v, rank);
+	call_sizes(l, n, "strides", "strides", rank);
 	n->channels_last = channels_last(l);
 }
 
@@ -87,15 +84,13 @@ static int convolve(const struct call *l, const char *onnx, int in, int64_t filt
 	const int rank = rank_of(l), out = layer_fresh(l);
 	struct graph_node *n = layer_node(l, onnx, from, has_bias ? 3 : 2, out);
 	const int64_t ones[] = {1, 1, 1};
-	int64_t v[GRAPH_MAX_RANK];
 
 	if (is_pointwise) {
 		build_ints(l->b, n, "kernel_shape", ones, rank);
 		n->channels_last = channels_last(l);
 	} else {
 		window(l, n, "kernel_size");
-		if (call_ints(l, "dilation_rate", rank, v) == rank)
-			build_ints(l->b, n, "dilations", v, rank);
+		call_sizes(l, n, "dilation_rate", "dilations", rank);
 		if (!strcmp(onnx, "ConvTranspose"))
 			fill_strides(l, n);
 	}

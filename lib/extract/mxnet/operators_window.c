@@ -13,18 +13,6 @@ static int channels_last(const struct call *o)
 	return n > 2 && layout[n - 1] == 'C';
 }
 
-/* The attribute as a list of a number for each dimension of the window, if it is such a list. */
-static int sizes(const struct call *o, struct graph_node *n, const char *key, const char *onnx,
-		 int rank)
-{
-	int64_t v[GRAPH_MAX_RANK];
-
-	if (call_ints(o, key, 0, v) != rank)
-		return 0;
-	build_ints(o->b, n, onnx, v, rank);
-	return 1;
-}
-
 static int rank_of(const struct call *o, const char *key)
 {
 	int64_t v[GRAPH_MAX_RANK];
@@ -35,15 +23,10 @@ static int rank_of(const struct call *o, const char *key)
 
 static void window(const struct call *o, struct graph_node *n, int rank)
 {
-	int64_t pads[2 * GRAPH_MAX_RANK];
-
-	sizes(o, n, "kernel", "kernel_shape", rank);
-	sizes(o, n, "stride", "strides", rank);
-	sizes(o, n, "dilate", "dilations", rank);
-	if (call_ints(o, "pad", 0, pads) == rank) {
-		memcpy(pads + rank, pads, sizeof *pads * (size_t)rank);
-		build_ints(o->b, n, "pads", pads, 2 * rank);
-	}
+	call_sizes(o, n, "kernel", "kernel_shape", rank);
+	call_sizes(o, n, "stride", "strides", rank);
+	call_sizes(o, n, "dilate", "dilations", rank);
+	call_pads(o, n, "pad", rank);
 	n->channels_last = channels_last(o);
 }
 
@@ -92,9 +75,9 @@ int mx_deconv(const struct call *o, const struct call_row *row)
 	if (o->nin < 2 || convolve(o, row->onnx, o->in, 2 + is_biased))
 		return -1;
 	n = &o->b->g->node[o->b->g->nnode - 1];
-	sizes(o, n, "adj", "output_padding", rank_of(o, "kernel"));
+	call_sizes(o, n, "adj", "output_padding", rank_of(o, "kernel"));
 	if (call_ints(o, "target_shape", 0, v) == rank_of(o, "kernel") && v[0] > 0)
-		sizes(o, n, "target_shape", "output_shape", rank_of(o, "kernel"));
+		call_sizes(o, n, "target_shape", "output_shape", rank_of(o, "kernel"));
 	return 0;
 }
 

@@ -5,22 +5,14 @@
 
 static void window(const struct call *c, struct graph_node *n, int rank)
 {
-	int64_t v[GRAPH_MAX_RANK], pads[2 * GRAPH_MAX_RANK] = {0};
 	const char *word = call_text(c, "padding");
 
-	if (call_ints(c, "stride", rank, v) == rank)
-		build_ints(c->b, n, "strides", v, rank);
-	if (call_ints(c, "dilation", rank, v) == rank)
-		build_ints(c->b, n, "dilations", v, rank);
-	if (word) {
+	call_sizes(c, n, "stride", "strides", rank);
+	call_sizes(c, n, "dilation", "dilations", rank);
+	if (word)
 		build_str(c->b, n, "auto_pad", !strcmp(word, "same") ? "SAME_UPPER" : "VALID");
-		return;
-	}
-	if (call_ints(c, "padding", rank, v) == rank) {
-		memcpy(pads, v, sizeof *v * (size_t)rank);
-		memcpy(pads + rank, v, sizeof *v * (size_t)rank);
-	}
-	build_ints(c->b, n, "pads", pads, 2 * rank);
+	else if (!call_pads(c, n, "padding", rank))
+		build_ints(c->b, n, "pads", (const int64_t[2 * GRAPH_MAX_RANK]){0}, 2 * rank);
 }
 
 /* A value like this one with a batch of 1. */
@@ -41,6 +33,7 @@ static int with_batch(const struct call *c, int like)
 static void change_batch(const struct call *c, const char *onnx, int from, int to)
 {
 	const int64_t first = 0;
+
 	build_ints(c->b, call_between(c, onnx, &from, 1, to), "axes", &first, 1);
 }
 
@@ -53,13 +46,11 @@ int torch_conv(const struct call *c, const struct call_row *row)
 	const int has_batch = build_shape(c->b, given)->rank == rank + 2;
 	const int is_transposed = call_flag(c, "transposed", !strcmp(row->onnx, "ConvTranspose"));
 	struct graph_node *n;
-	int64_t v[GRAPH_MAX_RANK];
 
 	if (given < 0 || rank < 1 ||
 	    (!has_batch && (build_shape(c->b, given)->rank != rank + 1 ||
-			    build_shape(c->b, out)->rank != rank + 1))) {
+			    build_shape(c->b, out)->rank != rank + 1)))
 		return call_weighs(c, row);
-	}
 	if (!has_batch) {
 		in[0] = with_batch(c, given);
 		out = with_batch(c, out);
@@ -67,8 +58,8 @@ int torch_conv(const struct call *c, const struct call_row *row)
 	n = call_between(c, is_transposed ? "ConvTranspose" : "Conv", in, in[2] < 0 ? 2 : 3, out);
 	window(c, n, rank);
 	build_int(c->b, n, "group", call_int(c, "groups", 1));
-	if (is_transposed && call_ints(c, "output_padding", rank, v) == rank)
-		build_ints(c->b, n, "output_padding", v, rank);
+	if (is_transposed)
+		call_sizes(c, n, "output_padding", "output_padding", rank);
 	if (!has_batch) { /* behind it, for the first node has the name of the call */
 		change_batch(c, "Unsqueeze", given, in[0]);
 		change_batch(c, "Squeeze", out, c->out[0]);
