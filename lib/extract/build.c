@@ -27,6 +27,17 @@ int build_part(struct build *b, int of, const char *what)
 	return build_value(b, arena_printf(b->a, "%s/%s", b->g->value[of]->name, what));
 }
 
+int build_like(struct build *b, int of, const char *what, int like, const struct shape *s)
+{
+	const int v = build_part(b, of, what);
+	struct declared *d = arena_new(b->a, struct declared);
+
+	*d = *b->g->value[like]->declared;
+	d->shape = *s;
+	b->g->value[v]->declared = d;
+	return v;
+}
+
 int build_parameter(struct build *b, const char *name, int64_t size)
 {
 	int i = build_value(b, name);

@@ -20,6 +20,8 @@ int build_value(struct build *b, const char *name);
 int build_between(struct build *b, int like);
 /* A value "NAME/WHAT", where NAME is that of this one; nothing is known of its type and shape. */
 int build_part(struct build *b, int of, const char *what);
+/* The same, of which is known what the file tells of `like`, but for its shape. */
+int build_like(struct build *b, int of, const char *what, int like, const struct shape *s);
 /* A constant of one element, and of a list of n. */
 int build_number(struct build *b, double v);
 int build_numbers(struct build *b, const double *v, int n);

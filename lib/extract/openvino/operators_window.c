@@ -25,23 +25,15 @@ static void pads(const struct call *c, struct graph_node *n)
 static int64_t join_groups(const struct call *c, int *filter)
 {
 	const struct shape *s = build_shape(c->b, *filter);
-	int64_t to[GRAPH_MAX_RANK];
-	struct declared *d;
-	struct graph_node *n;
+	struct shape to = {.rank = s->rank - 1};
 	int joined;
 
 	if (s->rank < 4 || !shape_known(s) || !s->dim[0])
 		return 0;
-	d = arena_new(c->b->a, struct declared);
-	d->elem = c->b->g->value[*filter]->declared->elem;
-	d->shape.rank = s->rank - 1;
-	d->shape.dim[0] = s->dim[0] * s->dim[1];
-	memcpy(d->shape.dim + 1, s->dim + 2, sizeof *s->dim * (size_t)(s->rank - 2));
-	memcpy(to, d->shape.dim, sizeof to);
-	joined = build_part(c->b, *filter, "joined");
-	c->b->g->value[joined]->declared = d;
-	n = call_between(c, "Reshape", filter, 1, joined);
-	build_ints(c->b, n, "shape", to, d->shape.rank);
+	to.dim[0] = s->dim[0] * s->dim[1];
+	memcpy(to.dim + 1, s->dim + 2, sizeof *s->dim * (size_t)(s->rank - 2));
+	joined = build_like(c->b, *filter, "joined", *filter, &to);
+	build_ints(c->b, call_between(c, "Reshape", filter, 1, joined), "shape", to.dim, to.rank);
 	*filter = joined;
 	return s->dim[0];
 }

@@ -49,29 +49,22 @@ int torch_product(const struct call *c, const struct call_row *row)
 /* A value between the nodes of a call, whose shape is that of q but for the last dimension. */
 static int scores(const struct call *c, int q, int64_t columns)
 {
-	struct declared *d = arena_new(c->b->a, struct declared);
-	int v = build_part(c->b, c->out[0], "scores");
+	struct shape s = *build_shape(c->b, q);
 
-	*d = *c->b->g->value[q]->declared;
-	d->shape.dim[d->shape.rank - 1] = columns;
-	c->b->g->value[v]->declared = d;
-	return v;
+	s.dim[s.rank - 1] = columns;
+	return build_like(c->b, c->out[0], "scores", q, &s);
 }
 
 /* Keys or values whose heads each serve several of the queries': once for each of these. */
 static int for_each_head(const struct call *c, int of, const struct shape *q)
 {
-	const struct shape *s = build_shape(c->b, of);
-	struct declared *d;
+	struct shape s = *build_shape(c->b, of);
 	int wide;
 
-	if (s->rank != q->rank || q->rank < 3 || s->dim[q->rank - 3] == q->dim[q->rank - 3])
+	if (s.rank != q->rank || q->rank < 3 || s.dim[q->rank - 3] == q->dim[q->rank - 3])
 		return of;
-	wide = build_part(c->b, of, "heads");
-	d = arena_new(c->b->a, struct declared);
-	*d = *c->b->g->value[of]->declared;
-	d->shape.dim[q->rank - 3] = q->dim[q->rank - 3];
-	c->b->g->value[wide]->declared = d;
+	s.dim[q->rank - 3] = q->dim[q->rank - 3];
+	wide = build_like(c->b, of, "heads", of, &s);
 	call_between(c, "Expand", &of, 1, wide);
 	return wide;
 }

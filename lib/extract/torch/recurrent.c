@@ -19,15 +19,10 @@ struct layers {
 /* A value of this shape between the nodes of the call, of the type of its first output. */
 static int part(const struct layers *l, const char *what, int rank, const int64_t *dim)
 {
-	const struct call *c = l->c;
-	struct declared *d = arena_new(c->b->a, struct declared);
-	int v = build_part(c->b, c->out[0], what);
+	struct shape s = {.rank = rank};
 
-	d->elem = c->b->g->value[c->out[0]]->declared->elem;
-	d->shape.rank = rank;
-	memcpy(d->shape.dim, dim, sizeof *dim * (size_t)rank);
-	c->b->g->value[v]->declared = d;
-	return v;
+	memcpy(s.dim, dim, sizeof *dim * (size_t)rank);
+	return build_like(l->c->b, l->c->out[0], what, l->c->out[0], &s);
 }
 
 /* The weights of both directions as one constant. */

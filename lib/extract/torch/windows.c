@@ -18,15 +18,11 @@ static void window(const struct call *c, struct graph_node *n, int rank)
 /* A value like this one with a batch of 1. */
 static int with_batch(const struct call *c, int like)
 {
-	const int v = build_part(c->b, like, "batch");
-	struct declared *d = arena_new(c->b->a, struct declared);
-	struct shape *s = &d->shape;
+	struct shape s = *build_shape(c->b, like);
 
-	*d = *c->b->g->value[like]->declared;
-	memmove(s->dim + 1, s->dim, sizeof *s->dim * (size_t)s->rank++);
-	s->dim[0] = 1;
-	c->b->g->value[v]->declared = d;
-	return v;
+	memmove(s.dim + 1, s.dim, sizeof *s.dim * (size_t)s.rank++);
+	s.dim[0] = 1;
+	return build_like(c->b, like, "batch", like, &s);
 }
 
 /* Adds the first dimension, or takes it away. */
