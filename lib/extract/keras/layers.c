@@ -114,6 +114,7 @@ static const struct call_row rows[] = {
 	{"MultiHeadAttention", NULL, .fn = layer_attention},
 	{"Attention", NULL, .fn = layer_dot_attention},
 	{"Matmul", "MatMul"},
+	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "subscripts"})},
 	{"EinsumDense RNN ConvLSTM1D ConvLSTM2D ConvLSTM3D", NULL, .fn = layer_weighs},
 	{"Embedding", "Gather", .fn = embedding},
 	{"LSTM", "LSTM", .fn = layer_recurrent},
