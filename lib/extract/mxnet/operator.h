@@ -1,6 +1,6 @@
 /* Functions that make the nodes of an operator of MXNet; shared by operators.c and the
- * operators_*.c files. A node that is made with call_node()
- * makes the first of the results; mx_made() says how many there are.
+ * operators_*.c files. A node that is made with call_node() makes the first of the results;
+ * mx_made() says how many there are.
  */
 #ifndef TL_EXTRACT_MXNET_OPERATOR_H
 #define TL_EXTRACT_MXNET_OPERATOR_H

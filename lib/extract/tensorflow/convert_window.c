@@ -1,4 +1,4 @@
-/* What slides a window over images, and what pads, resizes and normalizes them. */
+/* What slides a window over images, and what normalizes them or rearranges them in blocks. */
 #include <string.h>
 
 #include "lib/extract/compose.h"

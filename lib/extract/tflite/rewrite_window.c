@@ -1,4 +1,4 @@
-/* What slides a window over images, and what pads and resizes them. Images are nhwc. */
+/* What slides a window over images, and what rearranges them in blocks. Images are nhwc. */
 #include <string.h>
 
 #include "lib/extract/tflite/rewrite.h"
