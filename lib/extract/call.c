@@ -57,11 +57,21 @@ int call_elem(const struct call *c, int value)
 	return value < 0 ? VALUE_UNKNOWN : c->b->g->value[value]->declared->elem;
 }
 
+/* The next of the words at *list, or NULL. */
+static const char *word(const struct call *c, const char **list)
+{
+	const size_t n = strcspn(*list, " ");
+	const char *next = n ? arena_printf(c->b->a, "%.*s", (int)n, *list) : NULL;
+
+	*list += n + ((*list)[n] == ' ');
+	return next;
+}
+
 static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
 {
 	int64_t v[GRAPH_MAX_RANK];
-	const char *text;
-	int count;
+	const char *text, *names = a->theirs;
+	int count = 0;
 
 	switch (a->kind) {
 	case CALL_INT:
@@ -81,6 +91,11 @@ static void put(const struct call *c, struct graph_node *n, const struct call_at
 		count = call_ints(c, a->theirs, 0, v);
 		if (count > 0)
 			build_ints(c->b, n, a->onnx, v, count);
+		break;
+	case CALL_EACH:
+		while ((text = word(c, &names)))
+			v[count++] = call_int(c, text, (int64_t)a->otherwise);
+		build_ints(c->b, n, a->onnx, v, count);
 		break;
 	case CALL_TEXT:
 		text = call_text(c, a->theirs);
@@ -111,16 +126,12 @@ int64_t call_param(const struct call *c, const struct call_row *row, const char 
 
 static int named(const struct call *c, const char *names, int in[CALL_OPERANDS])
 {
-	size_t length;
+	const char *name;
 	int n = 0;
 
-	for (; *names; names += length + (names[length] == ' ')) {
-		length = strcspn(names, " ");
-		in[n++] =
-			isdigit((unsigned char)names[0])
-				? call_in(c, names[0] - '0')
-				: call_input(c, arena_printf(c->b->a, "%.*s", (int)length, names));
-	}
+	while ((name = word(c, &names)))
+		in[n++] = isdigit((unsigned char)name[0]) ? call_in(c, name[0] - '0')
+							  : call_input(c, name);
 	return n;
 }
 

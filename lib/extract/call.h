@@ -65,6 +65,7 @@ enum call_kind {
 	CALL_REAL,
 	CALL_FLAG,
 	CALL_INTS, /* a list */
+	CALL_EACH, /* a list of several numbers, whose names have spaces between */
 	CALL_TEXT,
 	CALL_WORD, /* a text that the row has */
 	CALL_ELEM, /* the type of what the call makes */

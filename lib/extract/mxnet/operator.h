@@ -37,7 +37,7 @@ call_fn mx_conv, mx_deformable, mx_deconv, mx_pool, mx_adaptive_pool, mx_upsampl
 	mx_pad, mx_crop, mx_regions; /* operators_window.c */
 call_fn mx_dense, mx_dot, mx_gemm, mx_embedding, mx_recurrent, mx_self_scores, mx_self_sum,
 	mx_cross_scores, mx_cross_sum; /* operators_matrix.c */
-call_fn mx_reshape_codes, mx_reshape_like, mx_swap, mx_split, mx_split_at, mx_slice, mx_slice_axis,
+call_fn mx_reshape_codes, mx_reshape_like, mx_split, mx_split_at, mx_slice, mx_slice_axis,
 	mx_slice_like, mx_broadcast_to, mx_broadcast_axis, mx_broadcast_like, mx_tile, mx_repeat,
 	mx_take, mx_gather_nd, mx_one_hot, mx_top, mx_range, mx_range_like,
 	mx_filled; /* operators_move.c */

@@ -67,14 +67,6 @@ int mx_reshape_like(const struct call *o, const struct call_row *row)
 	return 0;
 }
 
-int mx_swap(const struct call *o, const struct call_row *row)
-{
-	const int64_t v[] = {call_int(o, "dim1", 0), call_int(o, "dim2", 0)};
-
-	build_ints(o->b, call_node(o, row->onnx, o->in, 1), "axes", v, 2);
-	return 0;
-}
-
 /* ---- joining and splitting ---- */
 
 /* n parts, of which the last may not be read by any node. */

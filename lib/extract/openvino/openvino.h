@@ -41,6 +41,6 @@ extern const struct call_reader openvino_reader;
 int ov_is(const struct call *c, const char *name, const char *word);
 
 /* operators_window.c: convolutions, pools, and what pads and resizes images */
-call_fn ov_conv, ov_conv_transpose, ov_pool, ov_pad, ov_resize, ov_deformable;
+call_fn ov_conv, ov_pool, ov_pad, ov_resize;
 
 #endif

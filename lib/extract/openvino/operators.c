@@ -298,11 +298,11 @@ static int broadcast(const struct call *c, const struct call_row *row)
 
 /* more: inputs, beside the first, without which it is not this operator. */
 static const struct call_row rows[] = {
-	{"Convolution GroupConvolution", "Conv", NULL, CALL_ATTRS(STEPS), ov_conv, 1},
-	{"ConvolutionBackpropData GroupConvolutionBackpropData", "ConvTranspose", NULL,
-	 CALL_ATTRS(STEPS, {CALL_INTS, "output_padding", "output_padding"}), ov_conv_transpose, 1},
-	{"DeformableConvolution", "DeformConv", NULL,
-	 CALL_ATTRS(STEPS, {CALL_INT, "group", "group", 1}), ov_deformable, 2},
+	{"Convolution GroupConvolution", "Conv", "01", CALL_ATTRS(STEPS), ov_conv, 1},
+	/* the sizes to make may be told by an input */
+	{"ConvolutionBackpropData GroupConvolutionBackpropData", "ConvTranspose", "01-2",
+	 CALL_ATTRS(STEPS, {CALL_INTS, "output_padding", "output_padding"}), ov_conv, 1},
+	{"DeformableConvolution", "DeformConv", "021", CALL_ATTRS(STEPS), ov_conv, 2},
 	{"BinaryConvolution", NULL, .fn = call_weighs},
 	{"MatMul", "MatMul", NULL,
 	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a"}, {CALL_FLAG, "transB", "transpose_b"}),

@@ -46,44 +46,19 @@ static void name(const struct call *c, struct graph_node *n)
 
 int ov_conv(const struct call *c, const struct call_row *row)
 {
-	int in[] = {call_in(c, 0), call_in(c, 1)};
-	const int is_grouped = !strncmp(c->type, "Group", 5);
-	int64_t groups = 1;
-	struct graph_node *n;
+	const int *given;
+	const int n = call_operands(c, row, &given);
+	int64_t groups = call_int(c, "group", 1);
+	int in[CALL_OPERANDS];
+	struct graph_node *node;
 
-	if (is_grouped && !(groups = join_groups(c, &in[1])))
+	memcpy(in, given, sizeof in);
+	if (!strncmp(c->type, "Group", 5) && !(groups = join_groups(c, &in[1])))
 		return call_weighs(c, row);
-	n = call_node_of(c, row, in, 2);
-	pads(c, n);
-	build_int(c->b, n, "group", groups);
-	name(c, n);
-	return 0;
-}
-
-/* The sizes to make may be told by an input. */
-int ov_conv_transpose(const struct call *c, const struct call_row *row)
-{
-	int in[] = {call_in(c, 0), call_in(c, 1), -1, call_in(c, 2)};
-	const int is_grouped = !strncmp(c->type, "Group", 5);
-	int64_t groups = 1;
-	struct graph_node *n;
-
-	if (is_grouped && !(groups = join_groups(c, &in[1])))
-		return call_weighs(c, row);
-	n = call_node_of(c, row, in, in[3] < 0 ? 2 : 4);
-	pads(c, n);
-	build_int(c->b, n, "group", groups);
-	name(c, n);
-	return 0;
-}
-
-/* The filter comes third here. */
-int ov_deformable(const struct call *c, const struct call_row *row)
-{
-	const int in[] = {call_in(c, 0), call_in(c, 2), call_in(c, 1)};
-	struct graph_node *n = call_node_of(c, row, in, 3);
-
-	pads(c, n);
+	node = call_node_of(c, row, in, n);
+	pads(c, node);
+	build_int(c->b, node, "group", groups);
+	name(c, node);
 	return 0;
 }
 

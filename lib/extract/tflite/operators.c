@@ -117,16 +117,36 @@ static int strided_slice(const struct call *c, const struct call_row *row)
 	return call_flag(c, "offset#5", 0) ? -1 : call_strided_slice(c, row);
 }
 
+#define STRIDES                                                                                    \
+	{                                                                                          \
+		CALL_EACH, "strides", "stride_h#2 stride_w#1", 1                                   \
+	}
+#define STRIDES_3D                                                                                 \
+	{                                                                                          \
+		CALL_EACH, "strides", "stride_d#1 stride_h#3 stride_w#2", 1                        \
+	}
+#define POOL_2D                                                                                    \
+	CALL_ATTRS(STRIDES, {CALL_EACH, "kernel_shape", "filter_height#4 filter_width#3", 1})
+
 /* more: where the options hold a fused activation, plus 1. */
 static const struct call_row rows[] = {
-	{"CONV_2D", "Conv", .fn = rewrite_conv, .more = 4},
-	{"DEPTHWISE_CONV_2D CONV_3D", "Conv", .fn = rewrite_conv, .more = 5},
-	{"TRANSPOSE_CONV", "ConvTranspose", .fn = rewrite_conv_transpose, .more = 4},
-	{"CONV_3D_TRANSPOSE", "ConvTranspose", .fn = rewrite_conv_transpose, .more = 5},
+	{"CONV_2D", "Conv", NULL,
+	 CALL_ATTRS(STRIDES, {CALL_EACH, "dilations", "dilation_h#5 dilation_w#4", 1}),
+	 rewrite_conv, 4},
+	{"DEPTHWISE_CONV_2D", "Conv", NULL,
+	 CALL_ATTRS(STRIDES, {CALL_EACH, "dilations", "dilation_h#6 dilation_w#5", 1}),
+	 rewrite_conv, 5},
+	{"CONV_3D", "Conv", NULL,
+	 CALL_ATTRS(STRIDES_3D,
+		    {CALL_EACH, "dilations", "dilation_d#5 dilation_h#7 dilation_w#6", 1}),
+	 rewrite_conv, 5},
+	{"TRANSPOSE_CONV", "ConvTranspose", NULL, CALL_ATTRS(STRIDES), rewrite_conv_transpose, 4},
+	{"CONV_3D_TRANSPOSE", "ConvTranspose", NULL, CALL_ATTRS(STRIDES_3D), rewrite_conv_transpose,
+	 5},
 	{"Convolution2DTransposeBias", "ConvTranspose", .fn = rewrite_custom_transpose},
-	{"AVERAGE_POOL_2D", "AveragePool", .fn = rewrite_pool, .more = 6},
-	{"MAX_POOL_2D", "MaxPool", .fn = rewrite_pool, .more = 6},
-	{"L2_POOL_2D", "LpPool", .fn = rewrite_pool, .more = 6},
+	{"AVERAGE_POOL_2D", "AveragePool", NULL, POOL_2D, rewrite_pool, 6},
+	{"MAX_POOL_2D", "MaxPool", NULL, POOL_2D, rewrite_pool, 6},
+	{"L2_POOL_2D", "LpPool", NULL, POOL_2D, rewrite_pool, 6},
 	{"FULLY_CONNECTED", NULL, .fn = rewrite_fully_connected, .more = 1},
 	{"BATCH_MATMUL", "MatMul", NULL,
 	 CALL_ATTRS({CALL_FLAG, "transA", "adj_x#0"}, {CALL_FLAG, "transB", "adj_y#1"})},
