@@ -262,7 +262,7 @@ static int is_judged(const struct nest *n, const struct limits *m)
 
 	if (static_check(n, m, &registers, &why) < 0)
 		return why.msg[0] != 0;
-	draft_predict(n, m, registers, &d);
+	draft_predict(n, m, registers, 0, &d);
 	return isfinite(d.seconds) && d.seconds > 0;
 }
 
