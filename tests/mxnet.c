@@ -382,33 +382,59 @@ static void test_bombs(void)
 	buf_free(&deep);
 }
 
-/* Every operator with too few or too many inputs, and attributes that mean nothing. */
+/* A symbol's graph, for looking at its nodes. */
+struct seen {
+	struct json_doc d;
+	struct arena a;
+	struct buf b;
+	struct graph g;
+};
+
+static void see(struct seen *s, const char *text)
+{
+	const struct infer_options none = {0};
+	struct err e = ERR_INIT;
+
+	*s = (struct seen){JSON_DOC_INIT, ARENA_INIT, BUF_INIT, {0}};
+	write_symbol(&s->b, text);
+	graph_init(&s->g, &s->a);
+	s->d.foreign = 1;
+	if (json_parse(&s->d, s->b.s, s->b.n, &e) < 0 || mxnet_read(&s->g, &s->d, &none, &e))
+		diag("%s", e.msg);
+}
+
+static void unsee(struct seen *s)
+{
+	graph_free(&s->g);
+	json_free(&s->d);
+	arena_free(&s->a);
+	buf_free(&s->b);
+}
+
+static void test_pool(void)
+{
+	struct seen s;
+
+	see(&s, "x null __shape__=(1,8,14,14)\np Pooling x kernel=(3,3) stride=(2,2)");
+	ok(s.g.nnode == 1 && !strcmp(s.g.node[0].type, "MaxPool"),
+	   "a pool that does not say which finds the greatest");
+	unsee(&s);
+}
+
 /* Of a split, only the parts that are read take memory. */
 static void test_parts(void)
 {
-	static const char text[] = "x null __shape__=(1,4096,14)\n"
-				   "s SliceChannel x num_outputs=4096 axis=1\ny relu s";
-	const struct infer_options none = {0};
-	struct json_doc d = JSON_DOC_INIT;
-	struct arena a = ARENA_INIT;
-	struct err e = ERR_INIT;
-	struct buf b = BUF_INIT;
-	struct graph g;
+	struct seen s;
 
-	write_symbol(&b, text);
-	graph_init(&g, &a);
-	d.foreign = 1;
-	if (json_parse(&d, b.s, b.n, &e) < 0 || mxnet_read(&g, &d, &none, &e))
-		diag("%s", e.msg);
-	ok(g.nnode == 2 && g.node[0].nout == 1, "of 4096 parts only the first is there");
-	graph_free(&g);
-	json_free(&d);
-	arena_free(&a);
-	buf_free(&b);
+	see(&s, "x null __shape__=(1,4096,14)\n"
+		"s SliceChannel x num_outputs=4096 axis=1\ny relu s");
+	ok(s.g.nnode == 2 && s.g.node[0].nout == 1, "of 4096 parts only the first is there");
+	unsee(&s);
 	expect(X "s SliceChannel x num_outputs=4 axis=1\n" SHOW("s"), "mb1_ic2ih14_oc1oh14_kh1",
 	       "the first of four parts, of which no other is read");
 }
 
+/* Every operator with too few or too many inputs, and attributes that mean nothing. */
 static void test_absurd(void)
 {
 	static const char *const types[] = {
@@ -535,6 +561,7 @@ int main(void)
 	test_unknown();
 	test_damaged();
 	test_bombs();
+	test_pool();
 	test_parts();
 	test_absurd();
 	test_hostile();

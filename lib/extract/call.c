@@ -42,8 +42,9 @@ int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH
 {
 	int n = c->reader->ints(c, name, v);
 
-	while (n > 0 && n < count)
-		v[n++] = v[0];
+	if (n == 1)
+		while (n < count)
+			v[n++] = v[0];
 	return n;
 }
 

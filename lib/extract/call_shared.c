@@ -21,7 +21,7 @@ int call_square(const struct call *c, const struct call_row *row)
 	int in[] = {both[0], both[0]};
 
 	(void)row;
-	if (call_out(c, 0) < 0)
+	if (call_out(c, 0) < 0 || c->nout != 1)
 		return -1;
 	if (both[1] >= 0) {
 		in[0] = in[1] = build_between(c->b, c->out[0]);
@@ -35,6 +35,8 @@ int call_chain(const struct call *c, const struct call_row *row)
 {
 	const size_t first = strcspn(row->onnx, " ");
 
+	if (c->nout != 1)
+		return -1;
 	return compose_chain(c->b, c->in, c->nin, call_out(c, 0),
 			     arena_printf(c->b->a, "%.*s", (int)first, row->onnx),
 			     row->onnx + first + 1);

@@ -35,6 +35,8 @@ static int number_is(const struct value *v, double number)
 {
 	double is;
 
+	if (v && v->kept && elem_is_int(v->elem) && shape_count(&v->shape) == 1)
+		return (double)v->kept[0].i == number;
 	return v && task_scalar(v, &is) && is == number;
 }
 
@@ -70,7 +72,7 @@ static int above_mean(struct task_norm *m, int value)
 	const int had = m->n;
 	const struct graph_node *n = made_by(m, value, OP_Sub);
 
-	if (n && n->nin == 2 && mean_of(m, n->in[1]) == n->in[0])
+	if (n && n->nin == 2 && n->in[0] >= 0 && mean_of(m, n->in[1]) == n->in[0])
 		return n->in[0];
 	m->n = had; /* it is another difference */
 	return -1;

@@ -36,7 +36,7 @@ static const struct call_row rows[] = {
 	{"Flatten flatten", "Flatten", "0", CALL_ATTRS({CALL_INT, "axis", NULL, 1})},
 	{"transpose", "Transpose", "0", CALL_ATTRS({CALL_INTS, "perm", "axes"})},
 	{"SwapAxis swapaxes", "SwapAxes", "0", CALL_ATTRS({CALL_EACH, "axes", "dim1 dim2"})},
-	{"expand_dims", "Unsqueeze", "0", CALL_ATTRS({CALL_INTS, "axes", "axis"})},
+	{"expand_dims", "Unsqueeze", "0", CALL_ATTRS({CALL_EACH, "axes", "axis"})},
 	{"squeeze", "Squeeze", "0", CALL_ATTRS({CALL_INTS, "axes", "axis"})},
 	{"Concat concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim", 1})},
 	{"_rnn_param_concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "dim"})},

@@ -100,7 +100,8 @@ static int global_pool(const struct call *o, int is_max)
 
 int mx_pool(const struct call *o, const struct call_row *row)
 {
-	const int is_max = call_is(o, "pool_type", "max") || call_is(o, "pool_type", "");
+	const char *type = mx_text(o, "pool_type", "");
+	const int is_max = !*type || !strcmp(type, "max");
 	const int rank = rank_of(o, "kernel");
 	struct graph_node *n;
 

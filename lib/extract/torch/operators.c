@@ -8,14 +8,18 @@
 static int binary(const struct call *c, const struct call_row *row)
 {
 	const int *given;
+	double number;
 	int in[2];
 
 	call_operands(c, row, &given);
 	memcpy(in, given, sizeof in);
 	if (in[0] < 0 || call_real(c, "alpha", 1) != 1)
 		return -1;
-	if (in[1] < 0)
-		in[1] = build_number(c->b, call_real(c, strchr(row->operands, ' ') + 1, 0));
+	if (in[1] < 0) {
+		if (torch_reader.real(c, strchr(row->operands, ' ') + 1, &number))
+			return -1;
+		in[1] = build_number(c->b, number);
+	}
 	call_node(c, row->onnx, in, 2);
 	return 0;
 }
