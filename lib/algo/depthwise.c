@@ -64,32 +64,25 @@ static int is_straight(const struct conv *p, const int64_t *k)
 }
 
 /* An upper bound of variables, most of which are loops. Each tile at an edge has a body of its own:
- * once more where tiles may be straight, and where vectors are masked. Where kernel rows are apart,
- * each has loops of its own. */
+ * once more where tiles may be straight, and where vectors are masked. A knob that was valid before
+ * there was `once` stays so: the nest tells whether it has too many loops in the end. */
 static int64_t loops(const struct workload *w, const struct conv *p, const int64_t *k)
 {
 	enum { ONCE_LOOPS = 14, REORDER_LOOPS = 46 };
 	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 	int64_t edges = e.left + e.right, rest = edges * 8 + 20;
+	int64_t step = p->sw / p->dw, combs = step < p->kw ? step : p->kw;
 	int64_t row =
-		k[ONCE] ? (edges + 1 + (e.split.rest > 0)) * ONCE_LOOPS * p->sw : edges * 3 * p->kw;
-	int64_t clipped = (p->dh > 1 ? p->kh : 1) * row + rest, n;
+		k[ONCE] ? (edges + 1 + (e.split.rest > 0)) * ONCE_LOOPS * combs : edges * 3 * p->kw;
+	int64_t clipped = (k[ONCE] && p->dh > 1 ? p->kh : 1) * row + rest, n;
 
 	n = clipped * (1 + (k[ORDER] == ROWS_INNERMOST)) + is_straight(p, k) * (row + rest);
 	if (p->g % (k[NV] * k[VL]))
 		n *= 2;
-	if (w->layout == LAYOUT_NCHW)
+	if (k[ONCE] && w->layout == LAYOUT_NCHW)
 		n += REORDER_LOOPS *
 		     (2 + workload_has_post(w, POST_ADD) + workload_has_post(w, POST_MUL));
 	return n;
-}
-
-/* The bound is far from the number where nothing is reordered, apart or loaded once. */
-static int64_t most_loops(const struct workload *w, const struct conv *p, const int64_t *k)
-{
-	int plain = w->layout != LAYOUT_NCHW && p->dh == 1 && !k[ONCE];
-
-	return plain ? NEST_VARS - 40 : NEST_LOOPS;
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -122,7 +115,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_need(r, !k[ONCE] || channelwise_loads_once(&p, k[MR]),
 		   "an input is loaded once only by tiles as wide as the taps that read it");
 	range_registers(r, registers(&p, k));
-	range_need(r, loops(w, &p, k) <= most_loops(w, &p, k),
+	range_need(r, loops(w, &p, k) <= (k[ONCE] ? NEST_LOOPS : NEST_VARS - 40),
 		   "too many tiles have taps outside the image");
 	return 1;
 }

@@ -73,6 +73,17 @@ static int set(struct planar *s, const int64_t *k)
 	return 1;
 }
 
+/* An upper bound of loops, by phases and by tensors whose order changes. */
+static int64_t loops(const struct workload *w, const struct planar *s)
+{
+	enum { PHASE_LOOPS = 65, REORDER_LOOPS = 46 };
+	int64_t tensors = w->layout == LAYOUT_NCHW ? 2 + workload_has_post(w, POST_ADD) +
+							     workload_has_post(w, POST_MUL)
+						   : 0;
+
+	return s->planes.v.phases * s->planes.h.phases * PHASE_LOOPS + tensors * REORDER_LOOPS;
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int channels[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 0};
@@ -95,6 +106,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_need(r, !k[GROUPS] || s.p.g % k[GROUPS] == 0, "blocks are of equally many groups");
 	range_need(r, s.p.kh * s.p.kw * k[NV] * k[MR] <= MAX_RUN, "a tile has too many products");
 	range_need(r, r->why || set(&s, k), "strides and dilation make too many phases");
+	range_need(r, r->why || loops(w, &s) <= NEST_LOOPS, "its phases make too many loops");
 	range_need(r, r->why || s.parts.split.rows + (s.parts.split.rest > 0) == k[NV],
 		   "another value of nv gives the same program");
 	return 1;

@@ -54,11 +54,14 @@ void seen_print(const struct seen *s, struct buf *out)
 	buf_ch(out, '}');
 }
 
-/* Returns how many elements the list has; those beyond FEATURES are not read. */
+/* Returns how many elements the list has; those beyond FEATURES are not read. A list of blocks of
+ * threads may be older than the last features of the others. */
 static int read_list(const struct json_doc *d, const struct json *list, double *to)
 {
 	int n = 0;
 
+	for (int i = 0; i < FEATURES; i++)
+		to[i] = NAN;
 	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v), n++)
 		if (n < FEATURES && json_num(v, &to[n]))
 			to[n] = NAN;
@@ -69,6 +72,7 @@ void seen_read(struct seen *s, const struct json_doc *d)
 {
 	const struct json *v = json_get(d, d->tok, "seen");
 
-	s->known = v && read_list(d, json_get(d, v, "least"), s->least) == FEATURES &&
-		   read_list(d, json_get(d, v, "most"), s->most) == FEATURES;
+	int n = v ? read_list(d, json_get(d, v, "least"), s->least) : 0;
+
+	s->known = n > 0 && n <= FEATURES && read_list(d, json_get(d, v, "most"), s->most) == n;
 }

@@ -160,21 +160,15 @@ static void multiply_wedge(struct channelwise *s, const struct channelwise_place
 	nest_close(n);
 }
 
-/* Every how many taps read columns that another pixel's tap reads. */
+/* Every how many taps read columns that another pixel's tap reads, where there are such. */
 static int64_t comb_step(const struct conv *p)
 {
-	int64_t step = 1;
-
-	while (step * p->dw % p->sw)
-		step++;
-	return step;
+	return p->sw / p->dw;
 }
 
 int channelwise_loads_once(const struct conv *p, int64_t pixels)
 {
-	int64_t step = comb_step(p);
-
-	return step * p->dw == p->sw && ceil_div(p->kw, step) <= pixels;
+	return p->sw % p->dw == 0 && ceil_div(p->kw, comb_step(p)) <= pixels;
 }
 
 /* The taps from `first` on, all of whose columns lie inside the image unless the tile is at an

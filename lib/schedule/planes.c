@@ -102,15 +102,18 @@ struct copy {
 	int64_t left, right;   /* columns of the phase that lie inside the image: [left, right) */
 };
 
+/* A long row of padding is a loop. */
 static void zero_vectors(const struct copy *c, struct affine channel, int64_t from, int64_t to)
 {
+	enum { UNROLLED = 8 };
 	const struct planes *s = c->s;
+	const int64_t vectors = ceil_div(to - from, s->lanes);
 	struct nest *n = s->n;
 	int v;
 
 	if (from >= to)
 		return;
-	v = nest_for(n, LOOP_UNROLL, "z", af(0), af(ceil_div(to - from, s->lanes)));
+	v = nest_for(n, vectors > UNROLLED ? LOOP_SERIAL : LOOP_UNROLL, "z", af(0), af(vectors));
 	nest_store(n, s->buffer,
 		   af_sum(c->at, af_mul(channel, s->plane), af(from), af_mul(af_var(v), s->lanes)),
 		   NULL, ex_const(n, ELEM_F32, s->lanes, 0));

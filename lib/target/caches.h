@@ -1,6 +1,6 @@
 /* What is in the caches when a timed call begins. */
-#ifndef TL_TRIAL_CACHES_H
-#define TL_TRIAL_CACHES_H
+#ifndef TL_TARGET_CACHES_H
+#define TL_TARGET_CACHES_H
 
 #include "lib/target/target.h"
 
