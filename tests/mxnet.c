@@ -421,7 +421,7 @@ static void test_pool(void)
 	unsee(&s);
 }
 
-/* Of a split, only the parts that are read take memory. */
+/* Only the parts of a split that are read take memory. */
 static void test_parts(void)
 {
 	struct seen s;

@@ -80,7 +80,7 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-/* What the parts of the nest share. */
+/* The parts of the nest share these. */
 struct direct {
 	struct nest *n;
 	const int64_t *k;

@@ -76,7 +76,7 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-/* What the parts of the nest share. */
+/* The parts of the nest share these. */
 struct gemm {
 	struct nest *n;
 	const struct workload *w;

@@ -27,7 +27,7 @@ static const struct knob knobs[KNOBS] = {
 		 "Blocks are dealt to threads with 0: groups innermost, 1: bands innermost."},
 };
 
-/* What the parts of the nest share. */
+/* The parts of the nest share these. */
 struct planar {
 	struct nest *n;
 	struct conv p, whole; /* of a group, and as one group */

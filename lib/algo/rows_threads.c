@@ -98,7 +98,7 @@ static int ranges(const struct workload *w, struct range *r)
 
 typedef const struct expr *value;
 
-/* What the parts of the nest share. */
+/* The parts of the nest share these. */
 struct state {
 	struct nest *n;
 	const int64_t *k;

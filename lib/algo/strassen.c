@@ -57,7 +57,7 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-/* What the parts of the nest share. */
+/* The parts of the nest share these. */
 struct strassen {
 	struct nest *n;
 	const int64_t *k;

@@ -1,4 +1,4 @@
-/* What operators of several formats become. */
+/* These functions make nodes of calls that several formats have. */
 #include <string.h>
 
 #include "lib/extract/call.h"

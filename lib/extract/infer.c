@@ -18,7 +18,7 @@ static const char *const contrib_like_first[] = {
 	"Trilu",
 };
 
-/* What is known of an operator; fn is NULL: nothing. */
+/* The rules of an operator. fn is NULL: it has none. */
 struct rule {
 	infer_fn *fn;
 	enum element_rule elements;
@@ -205,7 +205,7 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct rule rule = find_rule(n);
 
 	if (is_told(x, n)) {
-		/* What multiplies relies on its rule's checks, whatever a file tells. */
+		/* Operators that multiply rely on the checks of their rules. */
 		if (operator_multiplies(n->op) && rule.fn(x, n, e))
 			return -1;
 		take_told(x, n, rule);

@@ -14,7 +14,7 @@ enum node_op {
 };
 #undef OPERATOR
 
-/* What an operator does to the element type, besides taking that of input 0. */
+/* How an operator finds its element type, if it is not that of input 0. */
 enum element_rule {
 	ELEM_SAME,
 	ELEM_MOVES,   /* the same, and what was quantized stays so */

@@ -88,8 +88,8 @@ struct affine planes_tap(const struct planes *s, int b_row, struct affine a_row,
 
 /* ---- the copy ---- */
 
-/* What its parts share: of phase `column` in columns, of channels from `channel` on, as many as a
- * vector has lanes or fewer, `count`. */
+/* The parts of the copy share this. It copies the columns of phase `column`, of the channels from
+ * `channel` on. */
 struct copy {
 	const struct planes *s;
 	const struct access *src;

@@ -1,4 +1,4 @@
-/* What is in the caches when a timed call begins. */
+/* The state of the caches when a timed call begins. */
 #ifndef TL_TARGET_CACHES_H
 #define TL_TARGET_CACHES_H
 

@@ -1,4 +1,4 @@
-/* What slides a window over images, and what pads and resizes them. */
+/* These operators slide a window over images, pad them or resize them. */
 #include <string.h>
 
 #include "lib/extract/compose.h"

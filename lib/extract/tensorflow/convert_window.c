@@ -1,4 +1,4 @@
-/* What slides a window over images, and what normalizes them or rearranges them in blocks. */
+/* These operators slide a window over images, normalize them or rearrange them in blocks. */
 #include <string.h>
 
 #include "lib/extract/compose.h"

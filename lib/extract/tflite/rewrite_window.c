@@ -1,4 +1,4 @@
-/* What slides a window over images, and what rearranges them in blocks. Images are nhwc. */
+/* These operators slide a window over images, or rearrange them in blocks. Images are nhwc. */
 #include <string.h>
 
 #include "lib/extract/tflite/rewrite.h"
