@@ -15,7 +15,6 @@ for prob in mb1_ic64ih14_oc64oh14_kh1 mb1_ic32ih28_oc96oh28_kh1 mb1_ic16ih14_oc3
 	echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"conv2d\",\"prob\":\"$prob\",\"count\":2,\"source\":[\"net:1:a\",\"net:1:b\"]}"
 done >"$workloads"
 drawn=150
-[ -z "$SAN" ] || drawn=70 # what learns has no sanitizers
 "$bin/tl-gen" -n $drawn "$workloads" >"$tmp/all"
 
 # A machine that is the draft, but that takes five times as long wherever "order" is 1: this the draft does not know.
