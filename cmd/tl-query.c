@@ -745,8 +745,12 @@ static void close_known(struct query *q)
  * 0, the exit status of a tl-tune that failed, or -1. */
 static int tune_first(struct query *q, char **paths, int npaths, int *bad, struct err *e)
 {
-	const struct few_shots_how how = {database, target_name, model_path,
-					  caches,   budget_s,	 quiet};
+	const struct few_shots_how how = {.db = database,
+					  .target = target_name,
+					  .model = model_path,
+					  .caches = caches,
+					  .seconds = budget_s,
+					  .quiet = quiet};
 	int rc, there;
 
 	if (find_here(q, e) < 0 || !(q->shots = few_shots_open(program.name, e)))

@@ -1,6 +1,6 @@
 /* lib/algo: a candidate's id is that of the canonical text, written the slow way here, and never
  * changes. The golden ids were computed by another implementation (Python's hashlib) from the text
- * in the comments. */
+ * in the comments. Knobs that were valid once stay so. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +58,30 @@ static void is_id(struct candidate *c, const char *id, const char *what)
 		diag("got %s", c->id.s);
 }
 
+/* The bound of depthwise's loops was once made smaller for nchw without another revision, and with
+ * a stride of 2^31 - 1 each check of knobs took 2^31 divisions. */
+static void test_valid(void)
+{
+	struct err e = ERR_INIT;
+	struct candidate c;
+	const char *why;
+
+	start(&c, "conv2d", "g144ic144ih28oc144oh28kh3ph1", "depthwise");
+	if (workload_from_text(&c.w, "conv2d", "g144ic144ih28oc144oh28kh3ph1", "nchw", NULL, &e))
+		bail_out("%s", e.msg);
+	set(&c, "vl", 16);
+	set(&c, "nv", 2);
+	set(&c, "mr", 7);
+	set(&c, "order", 3);
+	ok(algo_valid(c.algo, &c.w, c.knob, &why), "depthwise's knobs stay valid for nchw: %s",
+	   why);
+	start(&c, "conv2d", "g16ic16ih8oc16oh1kh3sh2147483647", "depthwise");
+	set(&c, "vl", 16);
+	set(&c, "mr", 1);
+	set(&c, "once", 1);
+	ok(algo_valid(c.algo, &c.w, c.knob, &why), "no two taps share an input at any stride");
+}
+
 int main(void)
 {
 	struct candidate c;
@@ -100,6 +124,8 @@ int main(void)
 
 	start(&c, "conv2d", "g32ic256ih28oc256oh28kh3ph1", "planar");
 	is_id(&c, "a2614275c314dd428a39fd7a2d89eb2d", "planar");
+
+	test_valid();
 
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {

@@ -651,6 +651,7 @@ static void test_boost(void)
 
 static void test_seen(void)
 {
+	static const char shorter[] = "{\"seen\":{\"least\":[0,0,1],\"most\":[0,0,2]}}";
 	struct seen s = {0}, read = {0};
 	struct json_doc d = JSON_DOC_INIT;
 	struct buf text = BUF_INIT;
@@ -683,6 +684,10 @@ static void test_seen(void)
 	ok(seen_beyond(&read, x) == 2, "a feature over the range is");
 	x[2] = -0.1F;
 	ok(seen_beyond(&read, x) == 2, "and one under it");
+	if (json_parse(&d, shorter, strlen(shorter), &e) < 0)
+		bail_out("%s", e.msg);
+	seen_read(&read, &d);
+	ok(seen_beyond(&read, x) == 2, "a list without the last features tells of the others");
 	json_free(&d);
 	buf_free(&text);
 }

@@ -46,7 +46,8 @@ void held_add(struct held *h, const struct dataset *d, const struct data_group *
 
 	dataset_matrix(g, x);
 	model_predict(m, x, (size_t)g->n, value, deviation);
-	for (int64_t i = 0; i < g->n; i++) /* both count what cold operands cost */
+	/* The model and the prior both count what cold operands cost. */
+	for (int64_t i = 0; i < g->n; i++)
 		value[i] += g->row[i].prior + features_cold(g->row[i].f);
 	add_calibration(h, g, value, deviation);
 	for (int64_t i = 0; i < g->n; i++) {
