@@ -122,6 +122,12 @@ int main(void)
 	c.target = target_find("cuda", 4);
 	is_id(&c, "0294fb3daa0d0a6c80fca928ed529291", "fused_winograd_threads for cuda");
 
+	/* Since it takes groups the ids of others stay. */
+	start(&c, "conv2d", "ic64ih56oc64oh56kh3ph1", "winograd");
+	is_id(&c, "37151fc2d58b2d740ce666f8f8adc3c0", "winograd of one group");
+	start(&c, "conv2d", "g32ic256ih28oc256oh28kh3ph1", "winograd");
+	set(&c, "groups", 8);
+	is_id(&c, "ea351fe827b0ffd8945c24f2f1b63dd3", "winograd of eight groups");
 	start(&c, "conv2d", "g32ic256ih28oc256oh28kh3ph1", "planar");
 	is_id(&c, "a2614275c314dd428a39fd7a2d89eb2d", "planar");
 

@@ -31,17 +31,18 @@ done <<-'END' >"$tmp/all"
 	winograd conv2d ic3ih21_oc16_kh7sh2ph3 nhwc const "bias","relu"
 	depthwise conv2d g19ic19ih11_oc19_kh3ph1 nhwc const "bias","relu6"
 	grouped conv2d g8ic32ih9_oc32_kh3ph1 nhwc const "bias","relu"
+	winograd conv2d g4ic32ih9_oc64_kh3ph1 nhwc const "bias","relu"
 	gemm matmul 7x40:40x33 ab const "bias","gelu"
 	strassen matmul 16x64:64x48 ab const "bias","mul"
 	gemm matmul 2x9x20:2x20x24 ab computed
 	gemm matmul 2x600:600x20 ab const "bias"
 END
-[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 10 ]
-ok $? 'ten workloads'
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 11 ]
+ok $? 'eleven workloads'
 
 "$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
 ok $? 'a folder of candidates'
-grep -q ' kernels of 10 operators in ' "$tmp/err"
+grep -q ' kernels of 11 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
 [ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
@@ -65,8 +66,8 @@ grep -q 'were tuned in another env' "$tmp/err"
 ok $? 'it says what is from elsewhere'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
 ok $? 'a folder of all that it knows'
-[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 10 ]
-ok $? 'both have the kernels of all ten operators'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 11 ]
+ok $? 'both have the kernels of all eleven operators'
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
 	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
@@ -78,8 +79,8 @@ ok $? '--all without a database is refused'
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example
 run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
-grep -q '^10 passed, 0 failed$' "$tmp/log"
-ok $? 'all ten were tried'
+grep -q '^11 passed, 0 failed$' "$tmp/log"
+ok $? 'all eleven were tried'
 run 'the example runs' "$tmp/openmp/example"
 run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
@@ -87,8 +88,8 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 ok $? 'and times each operator'
 if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
 	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
-	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 10 ]
-	ok $? 'all ten of them'
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 11 ]
+	ok $? 'all eleven of them'
 else
 	skip 'a CPU without AVX: qemu-user is not installed'
 fi

@@ -374,6 +374,7 @@ static void check_activations(const struct limits *m, const char *dir, struct ta
 		{"conv2d", "ic3ih11oc20oh6kh3sh2ph1", "nhwc"}, /* few taps and channels */
 		{"conv2d", "g20ic20ih7oc20oh7kh3ph1", "nhwc"},
 		{"conv2d", "g4ic16ih7oc16oh7kh3ph1", "nhwc"},
+		{"conv2d", "g4ic32ih9oc32oh9kh3ph1", "nhwc"},
 		{"matmul", "13x32:32x42", "ab"},
 	};
 	const struct shares one_in = {2 * RARER, 4 * RARER};

@@ -48,13 +48,19 @@ static inline void direction(int64_t *d, int i, int64_t taps, int64_t stride)
 	d[CONV_OH + i] = (in - taps) / stride + 1;
 }
 
-/* Unit stride, and 2 to 5 or 7 taps in one direction or both; or 3x3 of stride 2. */
+/* Unit stride, and 2 to 5 or 7 taps in one direction or both; or 3x3 of stride 2. Some have groups
+ * of whole vectors. */
 static inline void filtered_conv(int64_t *d)
 {
 	int64_t two = pick(0, 3) == 0, both = two || pick(0, 1), one = pick(0, 1);
 	int64_t even = !two && pick(0, 3) == 0;
 
 	d[CONV_IC] = 8 * pick(1, 4);
+	if (pick(0, 2) == 0) {
+		d[CONV_G] = 2 * pick(1, 2);
+		d[CONV_IC] = d[CONV_G] * 4 * pick(1, 4);
+		d[CONV_OC] = d[CONV_G] * 8 * pick(1, 3);
+	}
 	for (int i = 0; i < 2; i++) {
 		int64_t taps = both ? 3 : one == i ? 3 + 2 * pick(0, 2) : 1;
 

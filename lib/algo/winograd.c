@@ -1,5 +1,6 @@
 /* winograd: convolution by minimal filtering (lib/tile/toom.h) in each direction that has
- * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2; first layers.
+ * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2; first layers;
+ * groups whose output channels fill vectors.
  *
  * The output is cut into tiles of m x m pixels (m x 1, 1 x m); the inputs of each are transformed
  * into n^2 values (n) and multiplied, value by value and summed over channels, with transformed
@@ -19,7 +20,7 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 
-enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, KNOBS };
+enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, GROUPS, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -32,11 +33,12 @@ static const struct knob knobs[KNOBS] = {
 	[PAR] = {"par", 0, "Blocks are dealt to threads with 0: channels innermost, 1: tiles."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[GROUPS] = {"groups", 1, "Groups in a block."},
 };
 
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
-enum { FEW_CHANNELS = 4, LEAST_TAPS = 25 };
+enum { FEW_CHANNELS = 4, LEAST_TAPS = 25, LEAST_LANES = 8 };
 enum { MAX_TILES = 256, MAX_EDGES = 6 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
@@ -55,14 +57,22 @@ static int has_tile(const struct conv *p, const struct space_to_depth *d, int64_
 
 static int by_blocks(const struct conv *p)
 {
-	return p->ic <= FEW_CHANNELS && p->kh * p->kw >= LEAST_TAPS;
+	return p->g == 1 && p->ic <= FEW_CHANNELS && p->kh * p->kw >= LEAST_TAPS;
+}
+
+/* Are the channels whole vectors, of the narrowest? The inputs of several groups are transformed
+ * together. */
+static int fill_vectors(const struct conv *p)
+{
+	return p->g == 1 ? p->ic % LEAST_LANES == 0
+			 : p->g * p->ic % LEAST_LANES == 0 && p->oc % LEAST_LANES == 0;
 }
 
 /* In a direction of one tap the image is as large as the output. */
 static int applies(const struct workload *w, struct conv *p, struct space_to_depth *d)
 {
-	if (!conv_of(w, p) || p->g != 1 || p->dh != 1 || p->dw != 1 || p->ph >= p->kh ||
-	    p->pw >= p->kw || (p->ic % 8 && !by_blocks(p)))
+	if (!conv_of(w, p) || p->dh != 1 || p->dw != 1 || p->ph >= p->kh || p->pw >= p->kw ||
+	    (!fill_vectors(p) && !by_blocks(p)))
 		return 0;
 	*d = by_blocks(p) ? space_to_depth(p) : space_to_depth_none(p);
 	if ((p->kh == 1 && p->oh != p->ih) || (p->kw == 1 && p->ow != p->iw))
@@ -70,19 +80,26 @@ static int applies(const struct workload *w, struct conv *p, struct space_to_dep
 	return has_tile(p, d, 2) || has_tile(p, d, 3);
 }
 
+/* Was the image taken by blocks of pixels? */
+static int is_folded(const struct conv *p, const struct space_to_depth *d)
+{
+	return p->g == 1 && d->ic <= FEW_CHANNELS;
+}
+
 static struct image image_of(const struct conv *p, const int64_t *k)
 {
 	const struct image_kernel kernel = kernel_of(p);
 	struct image s = {.ih = p->ih,
 			  .iw = p->iw,
-			  .ic = ceil_div(p->ic, k[VL]) * k[VL],
+			  .ic = p->g > 1 ? p->g * p->ic : ceil_div(p->ic, k[VL]) * k[VL],
 			  .oh = p->oh,
 			  .ow = p->ow,
-			  .oc = p->oc,
+			  .oc = p->g * p->oc,
 			  .ph = p->ph,
 			  .pw = p->pw,
 			  .lanes = (int)k[VL]};
 
+	s.channels = p->g > 1 ? k[GROUPS] * p->ic : s.ic;
 	image_make(&s, &kernel, (int)k[M]);
 	return s;
 }
@@ -108,13 +125,15 @@ static void check_tiles(struct range *r, const struct conv *p, const struct spac
 	const int64_t *k = r->knob;
 	struct image g;
 
-	range_need(r, (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0,
+	range_need(r, (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0 && k[GROUPS] > 0,
 		   "a knob is outside its range");
+	range_need(r, r->why || p->g % k[GROUPS] == 0, "blocks are of equally many groups");
 	range_need(r, has_tile(p, d, k[M]), "there is no such image tile for the kernel's taps");
 	if (r->why)
 		return;
-	range_need(r, d->ic <= FEW_CHANNELS || p->ic % k[VL] == 0,
+	range_need(r, is_folded(p, d) || k[GROUPS] * p->ic % k[VL] == 0,
 		   "input channels fill no whole vectors");
+	range_need(r, p->g == 1 || p->oc % k[VL] == 0, "a group's channels fill no whole vectors");
 	g = image_of(p, k);
 	range_need(r, image_edges(&g) <= MAX_EDGES,
 		   "too many columns of image tiles have taps outside the image");
@@ -123,10 +142,20 @@ static void check_tiles(struct range *r, const struct conv *p, const struct spac
 		return;
 	range_need(r,
 		   k[TC] * k[TR] <= MAX_TILES &&
-			   (int64_t)g.v.n * g.h.n * k[TC] * k[TR] * g.ic <= MAX_BLOCK,
+			   (int64_t)g.v.n * g.h.n * k[TC] * k[TR] * g.channels <= MAX_BLOCK,
 		   "the block is too large");
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p->oc,
 		   "another value of nv gives the same program");
+}
+
+/* Blocks of groups whose channels are whole vectors. */
+static void list_groups(struct range *r, const struct conv *p)
+{
+	enum { MOST = 16 };
+
+	for (int64_t g = 1; g <= MOST && g <= p->g; g++)
+		if (p->g % g == 0 && (p->g == 1 || g * p->ic % LEAST_LANES == 0))
+			range_more(r, GROUPS, g);
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -146,8 +175,10 @@ static int ranges(const struct workload *w, struct range *r)
 	if (r->why || !range_register_tile(r, 4, r->space ? INT_MAX : r->knob[TC] * r->knob[TR],
 					   rows, brgemm_fits))
 		return 1;
-	if (r->space)
+	if (r->space && (p.g == 1 || p.oc % r->machine->lanes == 0))
 		range_only(r, VL, r->machine->lanes, NULL);
+	if (r->space)
+		list_groups(r, &p);
 	range_blocks(r, NC, p.oc, r->columns, blocks);
 	range_choice(r, PAR, 1);
 	range_unroll(r, UNROLL, 16, 0);
@@ -168,13 +199,28 @@ struct winograd {
 static void declare(struct winograd *s)
 {
 	const struct conv *p = &s->p;
-	const struct extent bias = {p->oc, s->b.panels * s->b.nr};
+	const struct extent bias = {p->g * p->oc, p->g > 1 ? p->g * p->oc : s->b.panels * s->b.nr};
 	struct nest *n = s->n;
 
 	s->b.src = reorder_src(&s->order);
 	image_block_weights(&s->b);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->b.out);
 	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
+}
+
+/* Loops over blocks of groups, and over a group's blocks of panels, whose variable is returned. */
+static int open_channels(struct winograd *s, struct affine blocks)
+{
+	const int64_t groups = s->k[GROUPS];
+	struct nest *n = s->n;
+
+	if (s->p.g > groups) {
+		int gb = nest_for(n, LOOP_PARALLEL, "gb", af(0), af(s->p.g / groups));
+
+		s->b.group0 = af_mul(af_var(gb), groups);
+		s->b.g.first = af_mul(af_var(gb), groups * s->p.ic);
+	}
+	return nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
 }
 
 static void open_blocks(struct winograd *s)
@@ -187,11 +233,11 @@ static void open_blocks(struct winograd *s)
 
 	s->b.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
 	if (s->k[PAR])
-		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
+		jb = open_channels(s, blocks);
 	ir = nest_for(n, LOOP_PARALLEL, "ir", af(0), rows);
 	ic = nest_for(n, LOOP_PARALLEL, "ic", af(0), cols);
 	if (!s->k[PAR])
-		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
+		jb = open_channels(s, blocks);
 	s->b.row0 = nest_let(n, "row", af_mul(af_var(ir), s->k[TR]));
 	s->b.col0 = nest_let(n, "col", af_mul(af_var(ic), s->k[TC]));
 	s->j0 = nest_let(n, "j", af_mul(af_var(jb), nc));
@@ -203,7 +249,9 @@ static struct image_block block_of_tiles(const struct winograd *s, const struct 
 	const int64_t *k = s->k;
 	struct image_block b = {.g = image_of(&s->p, k),
 				.d = *d,
+				.groups = s->p.g,
 				.depth = s->p.ic,
+				.width = s->p.oc,
 				.rows = k[TR],
 				.cols = k[TC],
 				.nr = k[NV] * k[VL],
@@ -225,10 +273,12 @@ static int winograd_build(const struct workload *w, const int64_t *k, struct nes
 		return err_set(e, "winograd does not apply to this workload");
 	s.b = block_of_tiles(&s, &d);
 	declare(&s);
-	if (d.ic <= FEW_CHANNELS)
+	if (is_folded(&s.p, &d))
 		s.b.src = space_to_depth_pixels(n, &d, &s.p, s.b.src, (int)k[VL], s.b.g.ic);
 	open_blocks(&s);
 	image_block_transform(&s.b);
+	if (s.p.g > 1)
+		s.b.group = af_var(nest_for(n, LOOP_SERIAL, "g", af(0), af(k[GROUPS])));
 	j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
 	image_block_multiply(&s.b, j);
 	image_block_finish(&s.b, j);

@@ -47,14 +47,15 @@ void image_block_weights(struct image_block *s)
 	const struct space_to_depth *d = &s->d;
 	const struct image *t = &s->g;
 	struct packing w = {0};
-	int g = packing_dim(&w, 1), o = packing_dim(&w, t->oc), i = packing_dim(&w, d->ic);
+	int g = packing_dim(&w, s->groups), o = packing_dim(&w, s->width);
+	int i = packing_dim(&w, d->ic);
 	int kh = packing_dim(&w, d->kh), kw = packing_dim(&w, d->kw);
 
 	if (d->kh > 1)
 		add_map(&w, kh, &t->v.g, d->sh, d->top);
 	if (d->kw > 1)
 		add_map(&w, kw, &t->h.g, d->sw, d->left);
-	packing_axis(&w, g, 1, 1);
+	packing_axis(&w, g, s->groups, 1);
 	packing_axis(&w, o, s->panels, s->nr);
 	packing_axis(&w, kh, t->v.n, d->sh);
 	packing_axis(&w, kw, t->h.n, d->sw);
@@ -71,13 +72,13 @@ void image_block_workspace(struct image_block *s, int nv, int max_rows, int unro
 {
 	struct nest *n = s->g.n;
 
-	s->inputs = nest_work(n, "V", s->values * tiles_of(s) * s->g.ic);
+	s->inputs = nest_work(n, "V", s->values * tiles_of(s) * s->g.channels);
 	s->products = nest_work(n, "M", s->values * tiles_of(s) * s->nr);
 	s->g.half = nest_work(n, "H", image_half(&s->g));
 	brgemm_registers(n, &s->b, s->g.lanes, max_rows, nv);
 	s->b.unroll = unroll;
 	s->b.a = s->inputs;
-	s->b.a_row = af(s->g.ic);
+	s->b.a_row = af(s->g.channels);
 	s->b.b = s->weights;
 	s->b.b_k = af(s->nr);
 	s->b.k = af(s->depth);
@@ -115,7 +116,8 @@ static void close_tiles(struct image_block *s)
 void image_block_transform(struct image_block *s)
 {
 	struct block_tile t = open_tiles(s);
-	struct image_values to = {s->inputs, af_mul(t.number, s->g.ic), tiles_of(s) * s->g.ic};
+	int64_t channels = s->g.channels;
+	struct image_values to = {s->inputs, af_mul(t.number, channels), tiles_of(s) * channels};
 
 	image_transform(&s->g, &t.at, s->src, &to);
 	close_tiles(s);
@@ -126,21 +128,23 @@ void image_block_transform(struct image_block *s)
 static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, int64_t count,
 			   int rows)
 {
-	int64_t ic = s->g.ic;
+	int64_t channels = s->g.channels, panel = s->values * s->depth * s->nr;
 	struct nest *n = s->g.n;
+	struct affine group = af_add(s->group0, s->group);
 	struct brgemm_out out = {.bias = -1, .c = s->products, .c_row = af(s->nr)};
 	int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(count));
 	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
 
-	s->b.a_at = af_add(af_mul(af_var(xi), tiles_of(s) * ic), af_mul(first, ic));
-	s->b.b_at = af_add(af_mul(af_var(j), s->values * s->depth * s->nr),
+	s->b.a_at = af_sum(af_mul(af_var(xi), tiles_of(s) * channels), af_mul(first, channels),
+			   af_mul(s->group, s->depth));
+	s->b.b_at = af_sum(af_mul(group, s->panels * panel), af_mul(af_var(j), panel),
 			   af_mul(af_var(xi), s->depth * s->nr));
 	out.c_at = af_add(af_mul(af_var(xi), tiles_of(s) * s->nr), af_mul(first, s->nr));
 	brgemm_tile(n, &s->b, rows, &out, -1, af(0));
 	nest_close(n);
 }
 
-/* The block's image tiles by one panel of output channels. */
+/* The block's image tiles by one panel of a group's output channels. */
 void image_block_multiply(struct image_block *s, int j)
 {
 	const struct row_split *r = &s->split;
@@ -177,9 +181,10 @@ static void transform_back(struct image_block *s, int j, struct affine first,
 			   const struct affine *vectors)
 {
 	struct nest *n = s->g.n;
-	int64_t rest = s->g.oc % s->g.lanes;
+	int64_t rest = s->width % s->g.lanes;
 	struct block_tile t = open_tiles(s);
-	struct channels c = {&s->out, af_add(af_mul(af_var(j), s->nr), first),
+	struct affine channel = af_mul(af_add(s->group0, s->group), s->width);
+	struct channels c = {&s->out, af_sum(channel, af_mul(af_var(j), s->nr), first),
 			     vectors ? NULL : nest_keep(n, af(rest))};
 	struct image_values from = {s->products, af_add(af_mul(t.number, s->nr), first),
 				    tiles_of(s) * s->nr};
@@ -191,7 +196,7 @@ static void transform_back(struct image_block *s, int j, struct affine first,
 void image_block_finish(struct image_block *s, int j)
 {
 	struct nest *n = s->g.n;
-	int64_t vl = s->g.lanes, nv = s->b.nv, full = s->g.oc / vl, last = s->panels - 1;
+	int64_t vl = s->g.lanes, nv = s->b.nv, full = s->width / vl, last = s->panels - 1;
 	struct affine vectors = af(nv);
 
 	if (full < s->panels * nv)
@@ -199,7 +204,7 @@ void image_block_finish(struct image_block *s, int j)
 					      af_sub(af(full), af_mul(af_var(j), nv))));
 	if (full)
 		transform_back(s, j, af(0), &vectors);
-	if (s->g.oc % vl == 0)
+	if (s->width % vl == 0)
 		return;
 	if (last)
 		nest_if_less(n, af(last - 1), af_var(j));

@@ -86,7 +86,7 @@ static struct line source(const struct inputs *p, struct affine i, int64_t step)
 	return (struct line){p->src,
 			     af_sum(af_mul(af_var(p->t->img), s->ih * s->iw * s->ic),
 				    af_mul(input_row(p, i), s->iw * s->ic), af_mul(iw, s->ic),
-				    p->channel),
+				    s->first, p->channel),
 			     step};
 }
 
@@ -150,7 +150,7 @@ static void transform_columns(const struct inputs *p, const struct image_values 
 static void transform_channels(struct inputs p, const struct image_values *to)
 {
 	const struct image *s = p.s;
-	int v = nest_for(s->n, LOOP_SERIAL, "v", af(0), af(s->ic / s->lanes));
+	int v = nest_for(s->n, LOOP_SERIAL, "v", af(0), af(s->channels / s->lanes));
 	struct line put = {to->buffer, to->at, to->step};
 
 	p.channel = af_mul(af_var(v), s->lanes);

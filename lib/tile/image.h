@@ -15,9 +15,12 @@
 struct image {
 	struct nest *n;
 	struct toom v, h;		/* vertical, horizontal */
-	int64_t ih, iw, ic, oh, ow, oc; /* pixels and channels */
-	int64_t ph, pw;			/* padding at the top and on the left */
-	int64_t rows, cols;		/* of tiles */
+	int64_t ih, iw, ic, oh, ow, oc; /* pixels, and channels of each */
+	/* Of the input's channels those that are transformed: whole vectors, and the first one. */
+	int64_t channels;
+	struct affine first;
+	int64_t ph, pw;	    /* padding at the top and on the left */
+	int64_t rows, cols; /* of tiles */
 	int lanes;
 	int half;	    /* workspace of image_half() floats */
 	struct transform f; /* open where the functions below are called */
@@ -54,7 +57,7 @@ void image_make(struct image *s, const struct image_kernel *k, int m);
 int64_t image_edges(const struct image *s);
 int64_t image_half(const struct image *s);
 
-/* The values of all channels. */
+/* The values of the channels. */
 void image_transform(const struct image *s, const struct image_tile *t, int src,
 		     const struct image_values *to);
 /* Values back to the pixels that lie inside the output: one vector of channels, or, where `vectors`
