@@ -18,8 +18,8 @@
 #include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
 
-enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM };
-enum { KNOBS = STREAM + 1 };
+enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM, GROUPS };
+enum { KNOBS = GROUPS + 1 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -38,7 +38,24 @@ static const struct knob knobs[KNOBS] = {
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[GROUPS] = {"groups", 1, "Groups whose input is copied together."},
 };
+
+/* Copying the input of groups together reads neighbours in memory one after the other. */
+static void list_groups(struct range *r, const struct conv *p)
+{
+	enum { MOST = 32 };
+	const int64_t *k = r->knob;
+
+	for (int64_t g = 1; r->space && g <= MOST && g <= p->g; g++)
+		if (p->g % g == 0)
+			range_more(r, GROUPS, g);
+	if (!k)
+		return;
+	range_need(r, k[GROUPS] > 0 && p->g % (k[GROUPS] > 0 ? k[GROUPS] : 1) == 0,
+		   "blocks are of equally many groups");
+	range_need(r, k[GROUPS] == 1 || k[COPY], "without the copy groups share nothing");
+}
 
 static int ranges(const struct workload *w, struct range *r)
 {
@@ -72,6 +89,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_only(r, COPY, 1, "padding needs the copy");
 	if (p.dw != 1 || p.kw == 1)
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
+	list_groups(r, &p);
 	if (!k || !k[MERGE])
 		return 1;
 	range_need(r, k[COPY] || (p.g == 1 && !k[KC]),
@@ -88,7 +106,8 @@ struct direct {
 	struct parts parts;	  /* of a row of output pixels */
 	int64_t rows, kc, nc;	  /* as the knobs say, where 0 is all */
 	int64_t nr, tiles, panel; /* channels of a tile, tiles of channels, weights of one */
-	int img, g;		  /* loop variables */
+	int img, g;		  /* variables */
+	struct affine in_band;	  /* the group, counted from the first one of the copy */
 	struct block bands, panels;
 	struct chunk chunk;
 	struct access in; /* what the tile reads: the input, or the band; rows as of the output */
@@ -130,8 +149,20 @@ static void open_blocks(struct direct *s)
 	s->bands.n = af_var(nest_param(n, "bands", ceil_div(p->oh, s->rows)));
 	s->panels.n = af_var(nest_param(n, "blocks", ceil_div(s->tiles, s->nc)));
 	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af_var(nest_param(n, "MB", p->mb)));
-	s->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", p->g)));
+	s->g = nest_for(n, LOOP_PARALLEL, "g", af(0),
+			af_var(nest_param(n, "G", p->g / s->k[GROUPS])));
 	block_share(n, &s->bands, &s->panels, (int)s->k[PAR]);
+	if (s->k[GROUPS] > 1)
+		s->g = nest_let(n, "g", af_mul(af_var(s->g), s->k[GROUPS]));
+}
+
+/* The group at hand of those that were copied together. */
+static void open_group(struct direct *s)
+{
+	if (s->k[GROUPS] == 1)
+		return;
+	s->in_band = af_var(nest_for(s->n, LOOP_SERIAL, "gi", af(0), af(s->k[GROUPS])));
+	s->g = nest_let(s->n, "g", af_add(af_var(s->g), s->in_band));
 }
 
 static void add_tap(struct direct *s, const char *name, int64_t taps, const char *a, int64_t a_step,
@@ -172,8 +203,9 @@ static void open_input(struct direct *s)
 	s->chunk = chunk_open(n, s->kc, nest_param(n, "IC", s->p.ic));
 	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc)) : s->chunk.k;
 	if (s->k[COPY]) {
-		s->in = band_copy(n, &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes,
-						    &s->bands, s->rows, s->kc, &s->chunk});
+		s->in = band_copy(n,
+				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
+						 s->rows, s->kc, &s->chunk, s->k[GROUPS]});
 	} else {
 		access_name(n, &s->in, CONV_IMAGE, "image");
 		access_name(n, &s->in, CONV_GROUP, "IC");
@@ -199,13 +231,14 @@ static void declare_output(struct direct *s)
 static void place(struct direct *s, const struct conv_place *at, int j)
 {
 	struct affine img = af_var(at->img), g = af_var(at->g), oh = af_var(at->oh);
-	struct affine row = oh, k0 = s->chunk.k0;
+	struct affine row = oh, k0 = s->chunk.k0, group = g;
 
-	if (s->k[COPY]) { /* the band has the block's rows and the chunk's channels */
+	if (s->k[COPY]) { /* the band has the block's groups and rows, and the chunk's channels */
+		group = s->in_band;
 		row = af_sub(oh, af_var(s->bands.lo));
 		k0 = af(0);
 	}
-	s->t.a_at = access_at(&s->in, {CONV_IMAGE, img}, {CONV_GROUP, g}, {CONV_ROW, row},
+	s->t.a_at = access_at(&s->in, {CONV_IMAGE, img}, {CONV_GROUP, group}, {CONV_ROW, row},
 			      {CONV_COLUMN, at->ow}, {CONV_CHANNEL, k0});
 	s->t.b_at = af_add(af_times(g, s->vgroup), af_times(af_var(j), s->vpanel));
 	if (s->chunk.loop >= 0)
@@ -285,6 +318,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	open_blocks(&s);
 	open_input(&s);
 	declare_output(&s);
+	open_group(&s);
 	j = k[ORDER] ? block_units(n, &s.panels, "j") : -1;
 	rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)

@@ -128,7 +128,7 @@ static struct access copy_band(struct grouped *s, int img, int g)
 		chunk.k = af_var(nest_let_min(s->n, "kn", af(kc), af_sub(af(p->ic), chunk.k0)));
 	}
 	return band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
-					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk});
+					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1});
 }
 
 /* Vector v of a pixel. */

@@ -33,6 +33,20 @@ static struct affine row_at(const struct copy *c, int y)
 	return access_at(&c->to, {CONV_ROW, af_var(y)});
 }
 
+/* A loop over the band's groups, if there are several; close_groups() closes it. */
+static struct affine open_groups(struct copy *c)
+{
+	if (c->b->groups == 1)
+		return af(0);
+	return af_var(nest_for(c->n, LOOP_SERIAL, "gi", af(0), af(c->b->groups)));
+}
+
+static void close_groups(struct copy *c)
+{
+	if (c->b->groups > 1)
+		nest_close(c->n);
+}
+
 /* count elements from column `at` of the row on; names of the symbols for the whole vectors that
  * hold them, count, and at (NULL: 0). */
 static void zero_part(struct copy *c, int y, int64_t at, int64_t count, const char *const *name)
@@ -43,14 +57,18 @@ static void zero_part(struct copy *c, int y, int64_t at, int64_t count, const ch
 
 	if (name[2])
 		to = af_add(to, af_var(nest_param(c->n, name[2], at)));
+	to = af_add(to, access_at(&c->to, {CONV_GROUP, open_groups(c)}));
 	zero_run(c, to, elements, vectors);
+	close_groups(c);
 }
 
 static void zero_rows(struct copy *c, struct affine lo, struct affine hi)
 {
 	int y = nest_for(c->n, LOOP_SERIAL, "y", lo, hi);
+	struct affine group = access_at(&c->to, {CONV_GROUP, open_groups(c)});
 
-	zero_run(c, row_at(c, y), c->row, c->row_vectors);
+	zero_run(c, af_add(row_at(c, y), group), c->row, c->row_vectors);
+	close_groups(c);
 	nest_close(c->n);
 }
 
@@ -61,7 +79,7 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	const struct band *b = c->b;
 	struct nest *n = c->n;
 	struct access src = b->src, to = c->to;
-	struct affine at, from;
+	struct affine at, from, group;
 	int left, count, vectors, x;
 
 	access_name(n, &src, CONV_ROW, "srcrow");
@@ -80,10 +98,13 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	vectors = nest_param(n, "vecs", ceil_div(b->kc, b->lanes));
 	access_name(n, &src, CONV_GROUP, "IC");
 	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(nest_param(n, "width", width)));
-	from = af_add(from, access_at(&src, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, af_var(b->g)},
+	group = open_groups(c);
+	from = af_add(from, access_at(&src, {CONV_COLUMN, af_var(x)},
+				      {CONV_GROUP, af_add(af_var(b->g), group)},
 				      {CONV_CHANNEL, b->chunk->k0}));
-	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}));
+	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, group}));
 	copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
+	close_groups(c);
 	nest_close(n);
 }
 
@@ -128,7 +149,11 @@ struct access band_copy(struct nest *n, const struct band *b)
 	ph = nest_param(n, "PH", p->ph);
 	sh = nest_param(n, "SH", p->sh);
 	overlap = nest_param(n, "window", window - p->sh);
-	c.to.buffer = nest_work(n, "band", ((b->most - 1) * p->sh + window) * row);
+	if (b->groups > 1)
+		c.to.dim[CONV_GROUP].step = stage_spaced(((b->most - 1) * p->sh + window) * row);
+	c.to.buffer = nest_work(n, "band",
+				b->groups > 1 ? b->groups * c.to.dim[CONV_GROUP].step
+					      : ((b->most - 1) * p->sh + window) * row);
 	/* Input row of band row 0, and the band's height: (hi - lo) * SH + window - SH. */
 	first = af_var(nest_let(n, "first", af_sub(af_times(af_var(b->rows->lo), sh), af_var(ph))));
 	high = nest_let(n, "rows",

@@ -1,14 +1,15 @@
 /* A band: the input rows that a block of output rows reads, with their padding, in the thread's
  * workspace. It serves padding and strides alike: pixels lie side by side, with the channels of
- * one group, or of a chunk of them, innermost. */
+ * one group, or of a chunk of them, innermost. A band may be of several groups, one behind the
+ * other: pixels of few channels are then read with their neighbours, in the order of memory. */
 #ifndef TL_SCHEDULE_BAND_H
 #define TL_SCHEDULE_BAND_H
 
 #include "lib/schedule/block.h"
 #include "lib/schedule/conv.h"
 
-/* What is copied: of image and group (variables) the rows below the block's output rows, at most
- * `most` of these, and the open chunk's channels, of kc. */
+/* What is copied: of image and group (variables; of `groups` groups from there on) the rows below
+ * the block's output rows, at most `most` of these, and the open chunk's channels, of kc. */
 struct band {
 	const struct conv *p;
 	struct access src;
@@ -16,8 +17,10 @@ struct band {
 	const struct block *rows;
 	int64_t most, kc;
 	const struct chunk *chunk;
+	int64_t groups;
 };
-/* The copy: row 0 is the first one of the block, above the image where there is padding. */
+/* The copy: row 0 is the first one of the block, above the image where there is padding; group 0
+ * is the band's first. */
 struct access band_copy(struct nest *n, const struct band *b);
 
 #endif

@@ -2,9 +2,8 @@
 
 #include <stddef.h>
 
+#include "lib/schedule/stage.h"
 #include "lib/space/knob.h"
-
-enum { LINE = 16 }; /* elements of a cache line */
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -34,15 +33,6 @@ static int set_taps(struct planes_taps *t, int64_t taps, int64_t stride, int64_t
 	return 1;
 }
 
-/* Channels lie an odd number of lines apart, for else those that are written together would meet in
- * few sets of the cache. */
-static int64_t spaced(int64_t elements)
-{
-	int64_t lines = ceil_div(elements, LINE);
-
-	return (lines + (lines % 2 == 0)) * LINE;
-}
-
 int planes_make(struct planes *s, const struct conv *p, int64_t lanes, int64_t channels,
 		int64_t rows)
 {
@@ -54,7 +44,7 @@ int planes_make(struct planes *s, const struct conv *p, int64_t lanes, int64_t c
 	s->rows = rows;
 	s->height = rows + s->v.furthest;
 	s->width = p->ow + s->h.furthest;
-	s->plane = spaced(s->v.phases * s->h.phases * s->height * s->width + lanes);
+	s->plane = stage_spaced(s->v.phases * s->h.phases * s->height * s->width + lanes);
 	return 1;
 }
 

@@ -2,6 +2,17 @@
 
 #include <stddef.h>
 
+#include "lib/space/knob.h"
+
+enum { LINE = 16 }; /* elements of a cache line */
+
+int64_t stage_spaced(int64_t elements)
+{
+	int64_t lines = ceil_div(elements, LINE);
+
+	return (lines + (lines % 2 == 0)) * LINE;
+}
+
 void stage_run(struct nest *n, const struct run *r)
 {
 	int loop = r->vectors >= 0, v;

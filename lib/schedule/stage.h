@@ -5,6 +5,10 @@
 #include "lib/schedule/block.h"
 #include "lib/schedule/operand.h"
 
+/* How many elements parts of at least so many are to lie apart: an odd number of cache lines, for
+ * else those that are written together would meet in few sets of the cache. */
+int64_t stage_spaced(int64_t elements);
+
 /* A contiguous run, vector by vector: to[to_at + i] = from[from_at + i], for i below count. */
 struct run {
 	int lanes, to, from; /* buffers; from -1: zeros */
