@@ -174,6 +174,11 @@ static void test_convolutions(void)
 	       "c GroupConvolution 1x8x8x8 <x <w strides=2,2 auto_pad=same_upper dilations=1,1\n"
 	       "o Result <c\n",
 	       "mb1g8_ic8ih15_oc8oh8_kh3sh2ph1", "groups are the first dimension of a filter");
+	expect(IMAGE "c Convolution 1x16x14x14 <x <w " PADDED " group=4\no Result <c\n", CONV,
+	       "a plain convolution has no groups, whatever is written beside it");
+	expect("x Parameter 1x8x14x14\ns Parameter 1x18x14x14\nw Const 16x4x3x3\n"
+	       "c DeformableConvolution 1x16x14x14 <x <s <w " PADDED " group=2\no Result <c\n",
+	       "2x196x36:2x36x8", "a deformed one has");
 	expect("x Parameter 1x8x14x14\nh Const 16x8x3x3:FP16\nw Convert 16x8x3x3 <h "
 	       "destination_type=f32\nc Convolution 1x16x14x14 <x <w " PADDED "\no Result <c\n",
 	       CONV, "weights in half precision are widened");

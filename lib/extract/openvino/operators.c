@@ -302,7 +302,8 @@ static const struct call_row rows[] = {
 	/* the sizes to make may be told by an input */
 	{"ConvolutionBackpropData GroupConvolutionBackpropData", "ConvTranspose", "01-2",
 	 CALL_ATTRS(STEPS, {CALL_INTS, "output_padding", "output_padding"}), ov_conv, 1},
-	{"DeformableConvolution", "DeformConv", "021", CALL_ATTRS(STEPS), ov_conv, 2},
+	{"DeformableConvolution", "DeformConv", "021",
+	 CALL_ATTRS(STEPS, {CALL_INT, "group", "group", 1}), ov_conv, 2},
 	{"BinaryConvolution", NULL, .fn = call_weighs},
 	{"MatMul", "MatMul", NULL,
 	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a"}, {CALL_FLAG, "transB", "transpose_b"}),

@@ -48,16 +48,18 @@ int ov_conv(const struct call *c, const struct call_row *row)
 {
 	const int *given;
 	const int n = call_operands(c, row, &given);
-	int64_t groups = call_int(c, "group", 1);
+	const int has_groups = !strncmp(c->type, "Group", 5);
 	int in[CALL_OPERANDS];
 	struct graph_node *node;
+	int64_t groups = 1;
 
 	memcpy(in, given, sizeof in);
-	if (!strncmp(c->type, "Group", 5) && !(groups = join_groups(c, &in[1])))
+	if (has_groups && !(groups = join_groups(c, &in[1])))
 		return call_weighs(c, row);
 	node = call_node_of(c, row, in, n);
 	pads(c, node);
-	build_int(c->b, node, "group", groups);
+	if (has_groups)
+		build_int(c->b, node, "group", groups);
 	name(c, node);
 	return 0;
 }
