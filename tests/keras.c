@@ -254,6 +254,8 @@ static void test_told_shapes(void)
 	       "the shape that a layer of one's own makes");
 	expect(KERAS3, STEPS "e Einsum x x subscripts=\"abc,adc->abd\"\n" ROWS("e"),
 	       "6x8:8x6 computed; 6x6:6x1", "an Einsum");
+	refuse(STEPS "e Einsum x x\n", "the node e (Einsum) has no equation",
+	       "but not without its subscripts");
 	expect(KERAS3, IMAGE "c Conv2D x " SAME "\n" SHOW("c/[null,99,99,8]"),
 	       CONV " bias; mb1_ic8ih14_oc1oh14_kh1", "a shape that is computed wins");
 	read_text(&x, KERAS3, STEPS "o Own x\n" ROWS("o/[null,12,64]"));

@@ -142,7 +142,6 @@ call_fn call_weighs;		/* it has weights, and no rule knows it */
 call_fn call_gated;		/* x * onnx(x) */
 call_fn call_square;		/* of x, or of x - y */
 call_fn call_chain;		/* onnx names two operators, of which the second reads the first */
-call_fn call_einsum;		/* not without an equation */
 call_fn call_arg;		/* the axis is input 1 */
 call_fn call_gather;		/* the axis is input 2, or an attribute; none with batch_dims */
 call_fn call_pack, call_unpack; /* axis; the number of parts, if it is not that of the outputs */

@@ -51,14 +51,6 @@ int call_weighs(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
-int call_einsum(const struct call *c, const struct call_row *row)
-{
-	if (!call_text(c, row->attrs->theirs))
-		return -1;
-	call_node_of(c, row, c->in, c->nin);
-	return 0;
-}
-
 int call_arg(const struct call *c, const struct call_row *row)
 {
 	struct graph_node *n;

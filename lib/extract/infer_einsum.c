@@ -116,6 +116,8 @@ int infer_einsum(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	struct einsum sum;
 
+	if (!node_str(n, "equation", NULL))
+		return infer_bad(x, n, e, "has no equation");
 	if (einsum_resolve(x->g, n, &sum))
 		return 0;
 	for (; sum.out[s.rank]; s.rank++)

@@ -308,7 +308,7 @@ static const struct call_row rows[] = {
 	{"MatMul", "MatMul", NULL,
 	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a"}, {CALL_FLAG, "transB", "transpose_b"}),
 	 .more = 1},
-	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"}), call_einsum},
+	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"})},
 	{"ScaledDotProductAttention", NULL, .fn = attention, .more = 2},
 	{"LSTMSequence", "LSTM", .fn = sequence, .more = 5},
 	{"GRUSequence", "GRU", .fn = sequence, .more = 4},

@@ -121,7 +121,7 @@ static const struct call_row rows[] = {
 	{"baddbmm", NULL, "batch1 batch2 self", NULL, torch_product},
 	{"mm bmm", NULL, "self mat2", NULL, torch_product},
 	{"matmul", NULL, "self other", NULL, torch_product},
-	{"einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"}), call_einsum},
+	{"einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"})},
 	{"scaled_dot_product_attention _scaled_dot_product_flash_attention", NULL,
 	 .fn = torch_attention},
 	{"_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention",
