@@ -340,6 +340,18 @@ static void test_directions(void)
 	buf_free(&what);
 }
 
+static void test_groups(void)
+{
+	expect_both(IMAGE "n GroupNormalization x groups=4\n" SHOW("n"), "mb1_ic8ih14_oc1oh14_kh1",
+		    "groups of channels");
+	expect_both(IMAGE "n GroupNormalization x groups=-1\n" SHOW("n"), "mb1_ic8ih14_oc1oh14_kh1",
+		    "each channel by itself");
+	expect_both(IMAGE "n GroupNormalization x groups=7 axis=1\n" SHOW("n"),
+		    "mb1_ic8ih14_oc1oh14_kh1", "groups along another axis");
+	refuse(IMAGE "n GroupNormalization x\n", "divides 8 channels into 32 groups",
+	       "the 32 groups of the default need channels");
+}
+
 static void test_steps(void)
 {
 	struct extract x = {.layout = LAYOUT_NHWC};
@@ -575,6 +587,7 @@ int main(void)
 	test_functions();
 	test_slopes();
 	test_directions();
+	test_groups();
 	test_steps();
 	test_sizes();
 	test_causal();

@@ -180,6 +180,27 @@ static void test_einsum(void)
 	ok(was_said("Einsum (not an operator here) 1"), "what is no product is told");
 }
 
+static struct buf grouped(const char *groups)
+{
+	struct buf g = image();
+
+	node(&g, "GroupNormalization x c c -> n", groups);
+	conv(&g, "Conv n w -> y");
+	output(&g, "y");
+	return g;
+}
+
+static void test_groups(void)
+{
+	struct buf g = grouped("num_groups=4");
+
+	expect(&g, 21, CONV, "a normalization of groups keeps the shape");
+	g = grouped("num_groups=3");
+	refuse(&g, "divides 8 channels into 3 groups", "groups of unequal size");
+	g = grouped("num_groups=0");
+	refuse(&g, "divides 8 channels into 0 groups", "no groups");
+}
+
 /* Shapes */
 
 /* A product of an input of these sizes. */
@@ -406,6 +427,7 @@ int main(void)
 	test_convolutions();
 	test_products();
 	test_einsum();
+	test_groups();
 	test_shapes();
 	test_symbols();
 	test_dims();

@@ -269,6 +269,33 @@ static void test_open(void)
 	buf_free(&b);
 }
 
+/* Its rule is asked where an option changes the shapes that the file tells. */
+static void grouped(const char *groups, const char *want)
+{
+	const char *shape = "x:3,8,14,14";
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf text = BUF_INIT, b = BUF_INIT, got = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	buf_fmt(&text,
+		IMAGE "s Const 8\n"
+		      "n GroupNormalization 1x8x14x14 <x <s <s num_groups=%s epsilon=0.1 "
+		      "version=opset12\nc Convolution 1x16x14x14 <n <w " PADDED "\no Result <c\n",
+		groups);
+	write_network(&b, text.s);
+	infer_options_read(&x.infer,
+			   &(struct infer_words){.batch = -1, .shape = &shape, .nshape = 1}, &e);
+	extract_bytes(&x, b.s, b.n);
+	describe(&x, &got);
+	ok(x.failed ? was_said(want) : !strcmp(got.s, want), "a normalization of %s groups: %s",
+	   groups, want);
+	infer_options_free(&x.infer);
+	extract_free(&x);
+	buf_free(&text);
+	buf_free(&b);
+	buf_free(&got);
+}
+
 /* Eight numbers of the constant k, and what is computed with them. */
 static void test_constants(void)
 {
@@ -518,6 +545,8 @@ int main(void)
 	test_products();
 	test_types();
 	test_open();
+	grouped("2", "mb3_ic8ih14_oc16oh14_kh3ph1");
+	grouped("3", "divides 8 channels into 3 groups");
 	test_constants();
 	test_kept();
 	test_bodies();

@@ -268,8 +268,8 @@ static void check_nodes(const char *text, const char *expected, const char *what
 		for (int k = 0; k < n->nattr; k++) {
 			const struct attr *x = &n->attr[k];
 
-			buf_fmt(&found, " %s=%lld", x->name,
-				(long long)(x->nints ? x->ints[0] : x->i));
+			buf_fmt(&found, " %s=%.9g", x->name,
+				x->f != 0 ? (double)x->f : (double)(x->nints ? x->ints[0] : x->i));
 			for (int j = 1; j < x->nints; j++)
 				buf_fmt(&found, ",%lld", (long long)x->ints[j]);
 		}
@@ -369,6 +369,13 @@ static void test_nodes(void)
 	check_nodes("x I 2,5,6\nw P 5,6\ny t 2,5,6\n"
 		    "layer_norm.default input=x normalized_shape=[5,6] weight=w bias=w -> y\n",
 		    "LayerNormalization axis=-2", "a normalization of two dimensions");
+	check_nodes("x I 2,6,4,4\nw P 6\ny t 2,6,4,4\n"
+		    "group_norm.default input=x num_groups=3 weight=w bias=w eps=0.25 -> y\n",
+		    "GroupNormalization num_groups=3 epsilon=0.25", "a normalization of groups");
+	check_nodes("x I 2,6,4,4\nw P 6\ny t 2,6,4,4\nm t 2,3\nr t 2,3\n"
+		    "native_group_norm.default input=x weight=w bias=w N=2 C=6 HxW=16 group=3 "
+		    "eps=0.25 -> y,m,r\n",
+		    "GroupNormalization num_groups=3 epsilon=0.25", "as core operators call it");
 	check_nodes(
 		"q I 2,5,16\nm I 5,5\ny t 2,5,16\nscaled_dot_product_attention.default query=q key=q "
 		"value=q attn_mask=m -> y\n",

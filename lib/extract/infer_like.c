@@ -61,6 +61,23 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t groups = node_int(n, "num_groups", 1);
+	int64_t channels;
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (in->shape.rank < 2)
+		return 0;
+	channels = in->shape.dim[node_channel(n, in->shape.rank)];
+	return groups < 1 || (channels >= 0 && channels % groups)
+		       ? infer_bad(x, n, e, "divides %lld channels into %lld groups",
+				   (long long)channels, (long long)groups)
+		       : 0;
+}
+
 /* In training, means and variances are made, too. */
 int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
 {

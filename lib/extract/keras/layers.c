@@ -5,20 +5,37 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/keras/layer.h"
 
-static int batch_norm(const struct call *l, const struct call_row *row)
+/* Are the channels the last dimension? The axis may be a list of one. */
+static int is_last(const struct call *l)
 {
-	const int in[] = {l->in[0], layer_parameter(l, "gamma", 0), layer_parameter(l, "beta", 0),
-			  layer_parameter(l, "mean", 0), layer_parameter(l, "variance", 0)};
 	const struct json *axis = layer_get(l, "axis");
 	int64_t at = -1;
-	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, row->onnx, in, 5, out);
 
 	if (axis && axis->type == JSON_ARR)
 		axis = json_first(layer_of(l)->doc, axis);
 	json_int(axis, &at);
-	n->channels_last = at != 1;
+	return at != 1;
+}
+
+static int batch_norm(const struct call *l, const struct call_row *row)
+{
+	const int in[] = {l->in[0], layer_parameter(l, "gamma", 0), layer_parameter(l, "beta", 0),
+			  layer_parameter(l, "mean", 0), layer_parameter(l, "variance", 0)};
+	int out = layer_fresh(l);
+
+	layer_node(l, row->onnx, in, 5, out)->channels_last = is_last(l);
 	return layer_made(l, out);
+}
+
+/* -1: each channel is a group. */
+static int group_norm(const struct call *l, const struct call_row *row)
+{
+	const struct call_row each = {row->theirs, "InstanceNormalization"};
+
+	l->out[0] = layer_fresh(l);
+	call_node_of(l, call_int(l, "groups", 0) == -1 ? &each : row, l->in, 1)->channels_last =
+		is_last(l);
+	return 0;
 }
 
 /* The batch stays. */
@@ -124,7 +141,10 @@ static const struct call_row rows[] = {
 	{"TimeDistributed", NULL, .fn = layer_time_distributed},
 	{"BatchNormalization", "BatchNormalization", .fn = batch_norm},
 	{"LayerNormalization", "LayerNormalization", "0"},
-	{"GroupNormalization", "GroupNormalization", "0"},
+	{"GroupNormalization", "GroupNormalization", "0",
+	 CALL_ATTRS({CALL_INT, "num_groups", "groups", 32},
+		    {CALL_REAL, "epsilon", "epsilon", 1e-3}),
+	 group_norm},
 	{"Activation", NULL, .fn = layer_activation_layer},
 	{"ReLU", "Relu", .fn = layer_relu},
 	{"LeakyReLU", NULL, .fn = layer_leaky_relu_layer},
