@@ -533,6 +533,32 @@ static void test_recurrent(void)
 	"more\ni j\ns f 2,8\none S 1\nn j\nw f 8,8\nr f 2,8\n"
 #define BODY "ADD i one -> n\nFULLY_CONNECTED s w _ -> r\n"
 
+/* A branch multiplies by a matrix of 8 columns, which the graph around it has, the other by one of
+ * 16 rows of its own. */
+#define BRANCHES(condition)                                                                        \
+	"x f 2,8\nw f 8,8\nv f 5,8\nh f 2,8\ny f 2,5\n" condition                                  \
+	"IF c x w -> h 0=1 1=2\nFULLY_CONNECTED h v _ -> y\n"                                      \
+	"more\ns f 2,8\nt f 8,8\nr f 2,8\nends s t -> r\nFULLY_CONNECTED s t _ -> r\n"
+#define OTHER                                                                                      \
+	"more\ns f 2,8\nt f 8,8\na f 16,8\nb f 8,16\nq f 2,16\nr f 2,8\nends s t -> r\n"           \
+	"FULLY_CONNECTED s a _ -> q\nFULLY_CONNECTED q b _ -> r\n"
+
+static void test_branches(void)
+{
+	expect(BRANCHES("c S 1\n") OTHER, "2x8:8x5; 2x8:8x8", "the branch that is taken");
+	expect(BRANCHES("c S 0\n") OTHER, "2x8:8x5; 2x8:8x16; 2x16:16x8", "or the other one");
+	ok(!strstr(said.s, "was read"), "all graphs were read");
+	expect(BRANCHES("z S 0\nc j\nLESS x z -> c\n") OTHER, "2x8:8x5; 2x8:8x16; 2x16:16x8",
+	       "the larger one, where the condition is computed");
+	ok(was_said("the larger branch counts of: h"), "which is said");
+	refuse(BRANCHES("c S 1\n") "more\ns f 2,8\nr f 2,8\nends s -> r\nABS s -> r\n",
+	       "a branch does not read and make what its IF does", "a branch with less to read");
+	refuse("x f 1,8\na f 1,8\nIF x -> a 0=1 1=2\n", "it has no graph 1",
+	       "a branch without a graph");
+	refuse("x f 1,8\na f 1,8\nIF x -> a 0=0 1=0\n", "its graphs are more than 8 deep",
+	       "branches within themselves");
+}
+
 static void test_loops(void)
 {
 	expect(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3", "a loop of three turns");
@@ -541,7 +567,7 @@ static void test_loops(void)
 	       "a body that loses a state");
 	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=1 1=2\n", "it has no graph 1",
 	       "a loop without a graph");
-	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=0 1=0\n", "its loops are more than 8 deep",
+	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=0 1=0\n", "its graphs are more than 8 deep",
 	       "a loop within itself");
 	expect(IMAGE A B "VAR_HANDLE -> a\nREAD_VARIABLE a -> w\nCONV_2D x w -> b 1=1 2=1\n", CONV,
 	       "weights in a variable");
@@ -581,6 +607,7 @@ static void test_hostile(void)
 			  "FULLY_CONNECTED r k _ -> y\n",
 		    CONV " bias,relu; " CONV " bias,add,relu; 1x1568:1568x10");
 	attack_text(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3");
+	attack_text(BRANCHES("c S 0\n") OTHER, "2x8:8x5; 2x8:8x16; 2x16:16x8");
 }
 
 static void test_stream(void)
@@ -702,6 +729,7 @@ int main(void)
 	test_unknown();
 	test_recurrent();
 	test_loops();
+	test_branches();
 	test_stream();
 	test_hostile();
 	test_overlap();

@@ -4,8 +4,8 @@
  * Of an If whose condition is not known both branches are walked, and what they agree on is known
  * of its outputs; which of them counts is decided where multiply-adds are known.
  *
- * Loops and branches of other formats have no rule here: their readers tell how often a graph runs
- * and the shapes of what it begins with.
+ * Loops and branches of other formats mostly have no rule here: their readers tell how often a
+ * graph runs and the shapes of what it begins with.
  */
 #include "lib/extract/infer_body.h"
 
@@ -121,6 +121,18 @@ int body_truth(const struct value *v)
 	return v->kept[0].i != 0;
 }
 
+/* What a branch reads by inputs of its own, which ONNX's have not. */
+static void begin_branch(const struct infer *x, const struct graph_node *n, struct graph *branch)
+{
+	for (int i = 0; i < branch->inputs.n; i++) {
+		const struct value *from = node_in(x->g, n, 1 + i);
+		struct value *to = body_end(branch, &branch->inputs, i);
+
+		body_begin(to, from, 1);
+		to->is_const = from && from->is_const;
+	}
+}
+
 int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct graph *branch[] = {body_graph(n, "else_branch"), body_graph(n, "then_branch")};
@@ -135,6 +147,7 @@ int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 		branch[b]->is_dead = !branch[b]->times;
 		if (!branch[b]->times)
 			continue;
+		begin_branch(x, n, branch[b]);
 		r = body_walk(x, branch[b], e);
 		if (r < 0)
 			return -1;

@@ -1,8 +1,9 @@
-/* Loops, whose graphs are others of the file, and what changes from run to run. */
+/* Loops and branches, whose graphs are others of the file, and what changes from run to run. */
+#include <string.h>
+
 #include "lib/extract/tflite/reader.h"
 
-enum { LOOP_CONDITION, LOOP_BODY }; /* fields of the options */
-enum { DEEPEST = 8 };		    /* graphs within graphs */
+enum { DEEPEST = 8 }; /* graphs within graphs */
 
 /* Another graph of the file, in a graph of its own, with its ends in order. */
 static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct err *e)
@@ -20,26 +21,43 @@ static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct 
 	return rc;
 }
 
-int tflite_loop(struct reader *r, const struct call *o, struct err *e)
+/* Reads a graph whose number an option has, as an attribute of the node. */
+static struct graph *add_inner(struct reader *r, const struct call *o, struct graph_node *n,
+			       const char *name, int option, struct err *e)
 {
-	struct graph_node *loop = build_node(&r->b, "While", o->in, o->nin, o->out, o->nout);
+	const uint32_t which = flat_uint(&r->f, ((const struct options *)o->at)->at, option, 0);
+	struct graph *g = arena_new(r->b.a, struct graph);
+
+	graph_init(g, r->b.a);
+	n->attr[n->nattr++] = (struct attr){.name = name, .subgraph = g};
+	return read_inner(r, which, g, e) ? NULL : g;
+}
+
+int tflite_inner(struct reader *r, const struct call *o, struct err *e)
+{
+	const int is_loop = !strcmp(o->type, "WHILE");
+	const char *const names[] = {is_loop ? "condition" : "then_branch",
+				     is_loop ? "body" : "else_branch"};
+	const int nin = is_loop ? o->nin : o->nin - 1, nout = is_loop ? o->nin : o->nout;
+	struct graph_node *n =
+		build_node(&r->b, is_loop ? "While" : "If", o->in, o->nin, o->out, o->nout);
 
 	if (r->depth == DEEPEST)
-		return err_set(e, "its loops are more than %d deep", DEEPEST);
-	loop->name = call_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
-	loop->attr = arena_array(r->b.a, struct attr, 2);
+		return err_set(e, "its graphs are more than %d deep", DEEPEST);
+	n->name = call_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
+	n->attr = arena_array(r->b.a, struct attr, 2);
 	for (int i = 0; i < 2; i++) {
-		const uint32_t which = flat_uint(&r->f, ((const struct options *)o->at)->at,
-						 i ? LOOP_BODY : LOOP_CONDITION, 0);
-		struct graph *g = arena_new(r->b.a, struct graph);
+		const struct graph *g = add_inner(r, o, n, names[i], i, e);
+		const int is_condition = is_loop && !i;
 
-		graph_init(g, r->b.a);
-		loop->attr[loop->nattr++] =
-			(struct attr){.name = i ? "body" : "condition", .subgraph = g};
-		if (read_inner(r, which, g, e))
+		if (!g)
 			return -1;
-		if (g->inputs.n != o->nin || (i && g->outputs.n != o->nin) || !g->outputs.n)
-			return err_set(e, "a loop does not hand on what it begins with");
+		if (g->inputs.n != nin || g->outputs.n != (is_condition ? g->outputs.n : nout) ||
+		    !g->outputs.n)
+			return err_set(e, "%s",
+				       is_loop ? "a loop does not hand on what it begins with"
+					       : "a branch does not read and make what its IF "
+						 "does");
 	}
 	return 0;
 }

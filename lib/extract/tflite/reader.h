@@ -21,8 +21,8 @@ struct reader {
 
 /* Fills the graph at hand with that one of the file. */
 int tflite_graph(struct reader *r, uint32_t which, struct err *e);
-/* WHILE, with the graphs of its condition and of its body. */
-int tflite_loop(struct reader *r, const struct call *o, struct err *e);
+/* WHILE, with the graphs of its condition and of its body; IF, with those of its branches. */
+int tflite_inner(struct reader *r, const struct call *o, struct err *e);
 /* READ_VARIABLE: what is read is a constant, unless the graph changes it. */
 void tflite_variable(struct reader *r, const struct call *o);
 

@@ -180,8 +180,9 @@ static int count_links(struct reader *r, int64_t n, struct err *e)
 
 static int put_operator(struct reader *r, const struct call *o, struct err *e)
 {
-	if (!strcmp(o->type, "WHILE") && ((const struct options *)o->at)->at && o->nin)
-		return tflite_loop(r, o, e);
+	if ((!strcmp(o->type, "WHILE") || !strcmp(o->type, "IF")) &&
+	    ((const struct options *)o->at)->at && o->nin)
+		return tflite_inner(r, o, e);
 	if (!strcmp(o->type, "READ_VARIABLE"))
 		tflite_variable(r, o);
 	else if (strcmp(o->type, "VAR_HANDLE") != 0 && strcmp(o->type, "CALL_ONCE") != 0)
