@@ -25,6 +25,11 @@ static struct opt_list shapes, dims;
 static int quiet, reverse, list, as_csv, wide, dot;
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("What is read"),
+	{'f', "format", OPT_ENUM, &format, "FORMAT",
+	 "Read the files in this format only. Without it, tl-extract recognises the format by "
+	 "names and first bytes.",
+	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|mxnet|records|csv|log|trace"},
 	{'b', "batch", OPT_COUNT, &batch, "N",
 	 "The size of the first dimension of the models' inputs. Without it, a symbolic size "
 	 "becomes 1, and a fixed size stays.",
@@ -46,10 +51,15 @@ static const struct opt opts[] = {
 	 "With all, attention is one operator, and softmax, normalizations, pools and chains of "
 	 "element-wise operators are taken, too. Default products.",
 	 "products|all"},
-	{'f', "format", OPT_ENUM, &format, "FORMAT",
-	 "Read the files in this format only. Without it, tl-extract recognises the format by "
-	 "names and first bytes.",
-	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|mxnet|records|csv|log|trace"},
+	{'j', "jobs", OPT_COUNT, &jobs, "N",
+	 "Read up to N files at once. What is written is the same for any N. Default: as many as "
+	 "there are CPUs to run on.",
+	 NULL},
+	{0, "max-bytes", OPT_COUNT, &max_bytes, "SIZE",
+	 "The most bytes to unpack of one input. Without it, this is 4 GiB, or 200 times what is "
+	 "packed, if that is more.",
+	 NULL},
+	OPTIONS_FOR("What is written"),
 	{0, "vary", OPT_STRING, &variation, "TERMS",
 	 "Write variations of each operator instead of the operator itself. mb=1,2,4,8; ih,iw*=2 "
 	 "makes all combinations. See Variations.",
@@ -81,15 +91,8 @@ static const struct opt opts[] = {
 	 "are workloads, and pale nodes are parts of one. Orange nodes have multiply-adds, but "
 	 "belong to no workload.",
 	 NULL},
-	{'j', "jobs", OPT_COUNT, &jobs, "N",
-	 "Read up to N files at once. What is written is the same for any N. Default: as many as "
-	 "there are CPUs to run on.",
-	 NULL},
-	{0, "max-bytes", OPT_COUNT, &max_bytes, "SIZE",
-	 "The most bytes to unpack of one input. Without it, this is 4 GiB, or 200 times what is "
-	 "packed, if that is more.",
-	 NULL},
 	OUTPUT_OPTION(output),
+	OPTIONS_FOR("What is said"),
 	QUIET_OPTION(quiet, " What was not extracted is not told."),
 	OPT_END,
 };

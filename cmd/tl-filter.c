@@ -31,7 +31,7 @@
 #include "lib/target/target.h"
 
 static int64_t keep = 32, seed = 1;
-static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
+static double hedge = -1, audit;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
 static const char *target_name, *arch, *caches;
 static int show_cost, on_trial, quiet;
@@ -40,10 +40,6 @@ static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
 	 "The number of candidates to pass on for each workload. If a workload has a \"budget\", "
 	 "that number is passed on. Default 32.",
-	 NULL},
-	{0, "diverse", OPT_REAL, &diverse, "SHARE",
-	 "At most this share of the candidates that are passed on has the same register tile, as "
-	 "long as there are others. 1: no limit. Default 0.333.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "Rank by this model, which tl-train made, or by the one that came with the programs "
@@ -62,19 +58,10 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "env", OPT_ENV, &env_wanted, "ID",
 	 "With --db: use the times of this env; by default of this machine's.", NULL},
-	{0, "explore", OPT_REAL, &explore, "C",
-	 "Rank by the model's value plus C times its deviation, which favours candidates that "
-	 "the model is unsure of. Default 0.",
-	 NULL},
 	{0, "hedge", OPT_REAL, &hedge, "SHARE",
 	 "With a model: this share of the places is the draft's choice from the candidates that "
 	 "the model would refuse, because the model may be wrong about a whole workload. Default "
 	 "a quarter; with --db a third, until 64 times of this machine are known.",
-	 NULL},
-	{0, "worth", OPT_REAL, &worth, "SHARE",
-	 "With a model: pass on fewer than -k, if the next candidate is expected to make the "
-	 "best faster by less than this share. This is computed from the model's values and "
-	 "deviations. Default 0: pass on all of -k.",
 	 NULL},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
 	 "Pass on this share of the refused candidates, too, drawn at random. Their score is "
@@ -138,7 +125,7 @@ static struct {
 	uint64_t cut;
 	double told_s; /* CPU time that end records have told of */
 	struct candidate_reader reader;
-	/* The stages. The last two use the model. screener NULL: there is no screening. */
+	/* The stages. The last two use the model. NULL: there is none. */
 	struct featurizer *featurizer;
 	struct predictor *screener, *predictor;
 } filter;
@@ -205,12 +192,10 @@ static struct group *group_new(const char *workload_id, int64_t k)
 {
 	const struct picks_rules rules = {
 		.k = k,
-		.diverse = diverse,
 		.hedge = filter.model ? refuse_hedge(k, hedge) : 0,
 		.on_trial = on_trial,
 		.audit = audit,
 		.keep_refused = filter.refused != NULL,
-		.worth = filter.model ? worth : 0,
 	};
 	struct group *g = xcalloc(1, sizeof *g);
 
@@ -252,7 +237,7 @@ static int take_answer(void *item, const float *x, double value, double deviatio
 	(void)e;
 	w->pick.value = value;
 	w->pick.deviation = deviation;
-	w->pick.rank = -value - explore * fmax(deviation, 0);
+	w->pick.rank = -value;
 	if (value > w->group->best_value)
 		w->group->best_value = value;
 	picks_offer(&w->group->picks, w->pool, &w->pick);
@@ -284,8 +269,7 @@ static int take_good(struct waiting *w, const struct featurized *d, struct err *
 	if (strcmp(by, "none") != 0)
 		w->pick.rank = far ? INFINITY : d->draft_s;
 	if (filter.model && !far)
-		return predictor_put(filter.screener ? filter.screener : filter.predictor, w, d->x,
-				     e);
+		return predictor_put(filter.screener, w, d->x, e);
 	picks_offer(&g->picks, w->pool, &w->pick);
 	return 0;
 }
@@ -562,7 +546,6 @@ static int choose_judge(struct err *e)
  * of it is answered before the next one begins. */
 enum { FEATURIZED = 64 };
 
-/* Deviations that decide are wanted of all. */
 static void open_stages(void)
 {
 	const int model = filter.model != NULL;
@@ -574,9 +557,7 @@ static void open_stages(void)
 	if (!model)
 		return;
 	filter.predictor = predictor_new(filter.model, 0, sizeof(struct waiting), take_answer);
-	if (explore == 0 && worth <= 0)
-		filter.screener =
-			predictor_new(filter.model, 1, sizeof(struct waiting), take_screened);
+	filter.screener = predictor_new(filter.model, 1, sizeof(struct waiting), take_screened);
 }
 
 static int run(char **files, int nfiles)

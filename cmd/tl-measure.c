@@ -31,32 +31,21 @@ static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
 static const char *output, *caches, *part_of, *database, *journal, *target_name;
 
 static const struct opt opts[] = {
-	OUTPUT_OPTION(output),
+	OPTIONS_FOR("Races and finals"),
 	{0, "final", OPT_COUNT, &finals, "N",
 	 "Compare the best candidate of each workload with the library's best in this many "
 	 "processes, with 32 pairs of calls in each, for a verdict. Two are enough if the verdict "
 	 "is clear, and more follow if it is open. Default 3; 0: no final.",
 	 NULL},
-	{0, "max-error", OPT_REAL, &max_error, "E",
-	 "The largest error that is allowed against the reference in double precision. It limits "
-	 "the relative L2 norm, and the largest difference over the largest value. Default 1e-5.",
-	 NULL},
-	{0, "timeout", OPT_TIME, &timeout_s, "TIME",
-	 "Kill a candidate that takes longer than this, including verification and repeats. "
-	 "Default 20s.",
-	 NULL},
-	{0, "memory", OPT_COUNT, &memory, "BYTES",
-	 "Kill a candidate that takes more memory than this in addition to its operands. "
-	 "Default: half of the machine's memory.",
-	 NULL},
-	{'j', "jobs", OPT_COUNT, &jobs, "N",
-	 "The number of compilers that run at once. Default: as many as there are CPUs to run "
-	 "on.",
-	 NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "The seed of the random data. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "The longest time that the calls of a race take, if the race is not decided before. A "
 	 "candidate that may be better by 3% gets up to three times as long. Default 30ms.",
+	 NULL},
+	{0, "samples", OPT_FLAG, &samples, NULL, "Write the time of every call into the result.",
+	 NULL},
+	{0, "no-preempt", OPT_FLAG, &full, NULL,
+	 "Let every candidate duel with the first one until their ratio is known, even if it has "
+	 "clearly lost. This makes data to learn from.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "The state of the caches before each call: warm (with the operands as the call before "
@@ -67,16 +56,29 @@ static const struct opt opts[] = {
 	 "Give this share of the candidates that lost their race a second race in a new process, "
 	 "to find out how often the better one lost. The cost counts as audit. Default 0.02.",
 	 NULL},
+	{0, "max-error", OPT_REAL, &max_error, "E",
+	 "The largest error that is allowed against the reference in double precision. It limits "
+	 "the relative L2 norm, and the largest difference over the largest value. Default 1e-5.",
+	 NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "The seed of the random data. Default 1.", NULL},
 	TARGET_OPTION(target_name),
-	{0, "samples", OPT_FLAG, &samples, NULL, "Write the time of every call into the result.",
+	OPTIONS_FOR("Building and limits"),
+	{'j', "jobs", OPT_COUNT, &jobs, "N",
+	 "The number of compilers that run at once. Default: as many as there are CPUs to run "
+	 "on.",
 	 NULL},
-	{0, "no-preempt", OPT_FLAG, &full, NULL,
-	 "Let every candidate duel with the first one until their ratio is known, even if it has "
-	 "clearly lost. This makes data to learn from.",
+	{0, "timeout", OPT_TIME, &timeout_s, "TIME",
+	 "Kill a candidate that takes longer than this, including verification and repeats. "
+	 "Default 20s.",
 	 NULL},
-	{0, "stream", OPT_FLAG, &stream, NULL,
-	 "Time each workload as soon as its candidates have come, instead of when the input has "
-	 "ended. Other programs may then run beside the timing.",
+	{0, "memory", OPT_COUNT, &memory, "BYTES",
+	 "Kill a candidate that takes more memory than this in addition to its operands. "
+	 "Default: half of the machine's memory.",
+	 NULL},
+	OPTIONS_FOR("What is known"),
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
+	 "~/.local/share.",
 	 NULL},
 	{0, "journal", OPT_OUTPUT, &journal, "FILE",
 	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts. "
@@ -87,18 +89,20 @@ static const struct opt opts[] = {
 	 "If the database has a result for this env and these settings, pass it on instead of "
 	 "measuring the candidate again.",
 	 NULL},
-	{'d', "db", OPT_FILE, &database, "FILE",
-	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
-	 "~/.local/share.",
-	 NULL},
 	{0, "part-of", OPT_ID, &part_of, "RUN",
 	 "This run is a part of the run with that id, whose cost includes it. tl-tune uses this "
 	 "option.",
+	 NULL},
+	OPTIONS_FOR("The machine and what is said"),
+	{0, "stream", OPT_FLAG, &stream, NULL,
+	 "Time each workload as soon as its candidates have come, instead of when the input has "
+	 "ended. Other programs may then run beside the timing.",
 	 NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
 	REPROBE_OPTION(reprobe),
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };

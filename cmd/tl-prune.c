@@ -31,6 +31,7 @@ static const struct policy *policy;
 static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 0.005};
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("What is known"),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "Take the history from this database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME "
 	 "or "
@@ -41,6 +42,7 @@ static const struct opt opts[] = {
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Use the results of this env; by default of this machine's.", NULL},
+	OPTIONS_FOR("The policy"),
 	{0, "policy", OPT_STRING, &policy_name, "NAME",
 	 "What decides which workloads to tune, and how far; with settings such as "
 	 "trimmer,batch=32. Default preempt.",
@@ -63,6 +65,7 @@ static const struct opt opts[] = {
 	 "Stop all operators when as many core-seconds again as were spent so far are expected to "
 	 "gain less than this, as a share of the time of all operators. Default 0.005.",
 	 NULL},
+	OPTIONS_FOR("Limits of a run"),
 	{0, "until", OPT_STRING, &until, "LIMITS",
 	 "Go on only while all of these limits hold, separated by commas: core-seconds<N, "
 	 "seconds<N, rounds<N, candidates<N.",
@@ -79,6 +82,7 @@ static const struct opt opts[] = {
 	 "End the rounds before --until seconds<N, so that there is time for the finals: a fifth of "
 	 "the time at most.",
 	 NULL},
+	OPTIONS_FOR("What is written"),
 	{0, "all", OPT_FLAG, &all, NULL, "Also write the workloads that stop.", NULL},
 	{0, "finals", OPT_FLAG, &finals, NULL,
 	 "Write only the workloads whose best candidate has not yet been compared with the "
@@ -86,15 +90,15 @@ static const struct opt opts[] = {
 	 "leaves room for them. tl-measure then compares these with the best, and the best with "
 	 "the library.",
 	 NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL,
-	 "Write no records. Only the exit status says whether anything is worth more tuning.",
-	 NULL},
-	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Report each decision on standard error.", NULL},
 	{0, "why", OPT_OUTPUT, &why_path, "FILE",
 	 "If nothing is worth more tuning, write the reason to FILE, a sentence on one line, which "
 	 "is replaced.",
 	 NULL},
 	OUTPUT_OPTION(output),
+	{'q', "quiet", OPT_FLAG, &quiet, NULL,
+	 "Write no records. Only the exit status says whether anything is worth more tuning.",
+	 NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Report each decision on standard error.", NULL},
 	OPT_END,
 };
 

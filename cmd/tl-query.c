@@ -33,13 +33,14 @@
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
 	*target_name;
-static const char *run_id, *since, *emit_form, *report_path, *plot_of, *plot_as, *color = "auto";
+static const char *run_id, *since, *emit_form, *report_path, *plot_of, *color = "auto";
 static int64_t top = 1;
 static const char *model_path, *caches;
 static double budget_s;
 static int as_table, as_csv, wide, stats, cost, envs, fleet, metrics, predict, quiet, env_ids;
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("What is asked"),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
@@ -64,6 +65,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "top", OPT_COUNT, &top, "N",
 	 "Answer with the N best candidates of each workload. Default 1.", NULL},
+	OPTIONS_FOR("Predictions"),
 	{'p', "predict", OPT_FLAG, &predict, NULL,
 	 "If the database does not know a workload in this env, answer at once with a candidate "
 	 "that a model chooses: one known elsewhere and fitted to this workload, a schedule of "
@@ -79,12 +81,13 @@ static const struct opt opts[] = {
 	 "programs; \"none\": none.",
 	 "pretrained|none"},
 	CACHES_OPTION(caches),
+	OPTIONS_FOR("Tables and reports"),
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "Print a table for people, with the sum over all workloads, weighed by count.", NULL},
-	WIDE_OPTION(wide),
-	COLOR_OPTION(color),
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "Print the figures of the table as CSV, in SI units.",
 	 NULL},
+	WIDE_OPTION(wide),
+	COLOR_OPTION(color),
 	{0, "report", OPT_OUTPUT, &report_path, "FILE",
 	 "Write a report for people to FILE, which is replaced at the end. If its name ends in "
 	 ".html, it is a page of HTML with plots, which needs no other file; if it ends in .md, "
@@ -93,20 +96,10 @@ static const struct opt opts[] = {
 	{0, "plot", OPT_ENUM, &plot_of, "KIND",
 	 "Write one of the report's plots: the operators before and after tuning, how the time "
 	 "of all operators fell during tuning (convergence), the roofline, or what tuning cost "
-	 "and saved.",
+	 "and saved. On a terminal gnuplot draws it with characters; elsewhere it is SVG.",
 	 "operators|convergence|roofline|savings"},
-	{0, "plot-as", OPT_ENUM, &plot_as, "FORM",
-	 "The form of the plot: a drawing (svg), characters on a terminal, which gnuplot draws "
-	 "(text), or gnuplot's script (gnuplot). By default text on a terminal, and svg "
-	 "elsewhere.",
-	 "svg|text|gnuplot"},
+	OPTIONS_FOR("Questions about the database"),
 	{0, "stats", OPT_FLAG, &stats, NULL, "Print how much the database holds.", NULL},
-	{0, "fleet", OPT_FLAG, &fleet, NULL,
-	 "Print how many units of work are open, leased and done, how long the others will take, "
-	 "and who has some.",
-	 NULL},
-	{0, "prometheus", OPT_FLAG, &metrics, NULL,
-	 "The same as metrics in the text format of Prometheus, for its node_exporter.", NULL},
 	{0, "envs", OPT_FLAG, &envs, NULL,
 	 "List the envs that the database has results of, and what differs from this machine's "
 	 "env, or from that of --env.",
@@ -120,6 +113,12 @@ static const struct opt opts[] = {
 	{0, "since", OPT_STRING, &since, "TIME",
 	 "With --cost: count only runs that ended at TIME (2026-11-21T09:00:00.000Z) or later.",
 	 NULL},
+	{0, "fleet", OPT_FLAG, &fleet, NULL,
+	 "Print how many units of work are open, leased and done, how long the others will take, "
+	 "and who has some.",
+	 NULL},
+	{0, "prometheus", OPT_FLAG, &metrics, NULL,
+	 "The same as metrics in the text format of Prometheus, for its node_exporter.", NULL},
 	{0, "dump", OPT_ENUM, &dump, "KIND",
 	 "Print every record of a kind: results, byte for byte as they were stored; workloads "
 	 "with all their sources; runs with their costs; or all of these and the end records.",
@@ -130,6 +129,7 @@ static const struct opt opts[] = {
 	 "all of them.",
 	 EMIT_FORMS},
 	{0, "env-ids", OPT_HIDDEN_FLAG, &env_ids, NULL, NULL, NULL}, /* for completion */
+	OPTIONS_FOR("Output"),
 	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
@@ -138,7 +138,13 @@ static const struct opt opts[] = {
 static const struct program program = {
 	.name = "tl-query",
 	.summary = "ask the database for the best known, for statistics or for all",
-	.synopsis = "[OPTION...] [FILE...]",
+	.synopsis = "[--table | --csv] [OPTION...] [FILE...]\n"
+		    "--op=NAME --prob=TEXT [OPTION...]\n"
+		    "--predict [--budget=TIME] [OPTION...] [FILE...]\n"
+		    "--report=FILE | --plot=KIND [OPTION...] [FILE...]\n"
+		    "--stats | --envs | --cost [--run=ID | --since=TIME] [OPTION...]\n"
+		    "--fleet | --prometheus [OPTION...]\n"
+		    "--dump=KIND | --emit=FORM [OPTION...]",
 	.opts = opts,
 	.min_args = 0,
 	.max_args = -1,
@@ -585,23 +591,19 @@ static int write_report(const struct figures *f, struct err *e)
 
 static int draw_plot(enum plot p, const struct figures *f, struct buf *out, struct err *e)
 {
-	const char *as = plot_as ? plot_as : !output && isatty(STDOUT_FILENO) ? "text" : "svg";
 	struct gnuplot_size size = {80, 24};
 	struct buf script = BUF_INIT;
 	struct winsize w;
-	int rc = 0;
+	int rc;
 
-	if (!strcmp(as, "svg")) {
+	if (output || !isatty(STDOUT_FILENO)) {
 		plot_svg(p, f, 1, out);
 		return 0;
 	}
-	if (!output && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col && w.ws_row > 2)
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col && w.ws_row > 2)
 		size = (struct gnuplot_size){w.ws_col, w.ws_row - 2};
 	gnuplot_script(p, f, &size, &script);
-	if (!strcmp(as, "gnuplot"))
-		buf_add(out, script.s, script.n);
-	else
-		rc = gnuplot_draw(&script, out, e);
+	rc = gnuplot_draw(&script, out, e);
 	buf_free(&script);
 	return rc;
 }
@@ -837,8 +839,6 @@ static void check_usage(int npaths)
 		why = "the name of a report ends with .html or .md";
 	else if (plot_of && (as_table || as_csv))
 		why = "--plot and a table exclude each other";
-	else if (plot_as && !plot_of)
-		why = "--plot-as belongs to --plot";
 	else if (model_path && !predict)
 		why = "--model belongs to --predict";
 	else if (budget_s > 0 && (!predict || env_id))

@@ -31,6 +31,7 @@ static int64_t finals = 3, seed = -1; /* seed: below 0, it was not given */
 static double race_s = 0.03, audit = 0.02;
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("The recording"),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "Answer from this database; without --from, by default $TL_DB, else tl/tl.db in "
 	 "$XDG_DATA_HOME or ~/.local/share.",
@@ -42,15 +43,23 @@ static const struct opt opts[] = {
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV_ID, &env_id, "ID",
 	 "Use the results of this env; by default of this machine's.", NULL},
-	OUTPUT_OPTION(output),
+	{0, "missing", OPT_ENUM, &missing, "HOW",
+	 "What happens if nothing is known of a candidate. skip: it gets no result and is "
+	 "counted, and the exit status is 4. fail: the run ends with status 3. Default skip.",
+	 "skip|fail"},
+	{0, "close", OPT_FLAG, &closes, NULL,
+	 "Measure what was not recorded now, by tl-measure, and store it in the recording, so that "
+	 "the next simulation finds it. The recording is one database, by --db or --from, which is "
+	 "made if it is not there.",
+	 NULL},
+	{0, "looks", OPT_COUNT, &looks, "N",
+	 "With --close: measure a candidate in this many processes, at different times. "
+	 "Default 3.",
+	 NULL},
+	OPTIONS_FOR("Races and finals"),
 	{0, "final", OPT_COUNT, &finals, "N",
 	 "0: no finals. Otherwise the best candidate of each workload gets its recorded final. "
 	 "Default 3.",
-	 NULL},
-	{0, "seed", OPT_COUNT, &seed, "N",
-	 "Draw one of the recorded looks at a candidate for each duel, by this seed, which is that "
-	 "of --audit, too. By default the result that counts plays in all duels, and the seed of "
-	 "--audit is 1.",
 	 NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "The longest time that the calls of a race take, if the race is not decided before. A "
@@ -66,19 +75,12 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Answer for every candidate as if it had been timed to the end.", NULL},
-	{0, "missing", OPT_ENUM, &missing, "HOW",
-	 "What happens if nothing is known of a candidate. skip: it gets no result and is "
-	 "counted, and the exit status is 4. fail: the run ends with status 3. Default skip.",
-	 "skip|fail"},
-	{0, "close", OPT_FLAG, &closes, NULL,
-	 "Measure what was not recorded now, by tl-measure, and store it in the recording, so that "
-	 "the next simulation finds it. The recording is one database, by --db or --from, which is "
-	 "made if it is not there.",
+	{0, "seed", OPT_COUNT, &seed, "N",
+	 "Draw one of the recorded looks at a candidate for each duel, by this seed, which is that "
+	 "of --audit, too. By default the result that counts plays in all duels, and the seed of "
+	 "--audit is 1.",
 	 NULL},
-	{0, "looks", OPT_COUNT, &looks, "N",
-	 "With --close: measure a candidate in this many processes, at different times. "
-	 "Default 3.",
-	 NULL},
+	OPTIONS_FOR("The clock"),
 	{0, "charge", OPT_ENUM, &charge, "WHAT",
 	 "What the clock and the run record count. results: the costs of the results, one after "
 	 "the other. run: what a live run would hold the machine for, with search, inference, idle "
@@ -96,6 +98,8 @@ static const struct opt opts[] = {
 	 "Go on where the replays in this database ended: the clock starts after the last of "
 	 "them, and what was compiled for them is not compiled again.",
 	 NULL},
+	OPTIONS_FOR("What is written"),
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };

@@ -31,6 +31,25 @@ static int no_db, library, profile, json, turns, check_memory, quiet;
 static struct opt_list shapes, dims;
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("The model and its inputs"),
+	{'i', "input", OPT_FILE, &input, "FILE",
+	 "The inputs: an .npz with a named array for each, or an .npy for a model with one "
+	 "input. By default inputs are random: floats between -1 and 1, integers 0 or 1.",
+	 NULL},
+	{0, "batch", OPT_COUNT, &batch, "N",
+	 "The batch size, which is the first dimension of inputs. By default the model's, or 1.",
+	 NULL},
+	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
+	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
+	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
+	 "The size of an open dimension, by the name that the model gives it, such as seq=128; may "
+	 "be given several times.",
+	 NULL},
+	{0, "random-weights", OPT_STRING, &seed_text, "SEED",
+	 "Use random weights of this seed instead of the file's, for models whose weights were "
+	 "left out. Constants of one element stay.",
+	 NULL},
+	OPTIONS_FOR("Kernels"),
 	{'d', "db", OPT_FILE, &db, "FILE",
 	 "The database of the best kernels; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME "
 	 "or ~/.local/share. A workload that it does not know gets the kernel that tl-query "
@@ -49,10 +68,11 @@ static const struct opt opts[] = {
 	 "Use oneDNN for convolutions and products instead, in the same layouts and memory. This "
 	 "shows what the model takes without tuned kernels.",
 	 NULL},
-	{'i', "input", OPT_FILE, &input, "FILE",
-	 "The inputs: an .npz with a named array for each, or an .npy for a model with one "
-	 "input. By default inputs are random: floats between -1 and 1, integers 0 or 1.",
+	{'t', "threads", OPT_COUNT, &threads, "N",
+	 "The number of threads; by default $OMP_NUM_THREADS, else one for each CPU that the "
+	 "process may use.",
 	 NULL},
+	OPTIONS_FOR("Outputs"),
 	{'o', "output", OPT_OUTPUT, &output, "FILE", "Write the outputs to this .npz or .npy.",
 	 NULL},
 	{'c', "compare", OPT_FILE, &compare, "FILE",
@@ -63,14 +83,11 @@ static const struct opt opts[] = {
 	 "The difference from --compare that outputs may have. It limits the largest difference "
 	 "over the largest value, and the relative L2 norm. Default 1e-4.",
 	 NULL},
-	{0, "random-weights", OPT_STRING, &seed_text, "SEED",
-	 "Use random weights of this seed instead of the file's, for models whose weights were "
-	 "left out. Constants of one element stay.",
-	 NULL},
 	{0, "save-weights", OPT_OUTPUT, &save_weights, "FILE",
 	 "Write these weights to an .npz, by their names in the model.", NULL},
 	{0, "save-inputs", OPT_OUTPUT, &save_inputs, "FILE",
 	 "Write the inputs to this .npz or .npy.", NULL},
+	OPTIONS_FOR("Times"),
 	{'b', "bench", OPT_TIME, &bench_s, "TIME",
 	 "Run the model repeatedly for this time (2s, 1m), and print the median time of a run "
 	 "with its 95% interval.",
@@ -87,24 +104,12 @@ static const struct opt opts[] = {
 	 "Write the times at which each operator of a run began and ended, in the format of "
 	 "Chrome's trace viewer.",
 	 NULL},
+	{0, "json", OPT_FLAG, &json, NULL, "Print the figures of --bench as a line of JSON.", NULL},
+	OPTIONS_FOR("Checks and messages"),
 	{0, "check-memory", OPT_FLAG, &check_memory, NULL,
 	 "Before the run, check that each step reads what was written for it, though results share "
 	 "memory: by the addresses, and by runs in which all memory that nobody needs holds NaN. A "
 	 "plan that fails is a fault of tl-run; it ends with status 3 and names the step.",
-	 NULL},
-	{0, "json", OPT_FLAG, &json, NULL, "Print the figures of --bench as a line of JSON.", NULL},
-	{'t', "threads", OPT_COUNT, &threads, "N",
-	 "The number of threads; by default $OMP_NUM_THREADS, else one for each CPU that the "
-	 "process may use.",
-	 NULL},
-	{0, "batch", OPT_COUNT, &batch, "N",
-	 "The batch size, which is the first dimension of inputs. By default the model's, or 1.",
-	 NULL},
-	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
-	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
-	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
-	 "The size of an open dimension, by the name that the model gives it, such as seq=128; may "
-	 "be given several times.",
 	 NULL},
 	QUIET_OPTION(quiet, ""),
 	OPT_END,

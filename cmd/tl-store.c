@@ -27,6 +27,7 @@ static int64_t claim_n = -1;
 static double lease_s = 600;
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("The database"),
 	{'d', "db", OPT_FILE, &database, "FILE|URI",
 	 "The database: a file, or postgresql://HOST/NAME; by default $TL_DB, else tl/tl.db in "
 	 "$XDG_DATA_HOME or ~/.local/share. A file is made if it does not exist.",
@@ -36,22 +37,17 @@ static const struct opt opts[] = {
 	 "Read the records of this database instead of files: results, workloads, ends and runs. What "
 	 "both have counts once. Units of work stay where they are.",
 	 NULL},
-	{'o', "output", OPT_OUTPUT, &output, "FILE",
-	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
-	 NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},
-	{'v', "verbose", OPT_FLAG, &verbose, NULL,
-	 "Say at the end how many records were new, how many were known, and the longest time "
-	 "that this writer waited for others.",
-	 NULL},
 	{0, "check", OPT_FLAG, &check, NULL,
 	 "Read no records. Check every page of the database instead, and end with status 1 if it "
 	 "is damaged.",
 	 NULL},
-	{0, "replayed", OPT_FLAG, &replayed, NULL,
-	 "The database is for results of tl-replay. A new database is made so, and also one that "
-	 "holds no results yet.",
-	 NULL},
+	{0, "env", OPT_ENV_ID, &env_id, "ID",
+	 "With --open: the units are for machines of this env, or for any; by default for those of "
+	 "this machine's. With --claim: take units that machines of this env may take, by default "
+	 "this one.",
+	 "any"},
+	TARGET_OPTION(target_name),
+	OPTIONS_FOR("Units of work"),
 	{0, "open", OPT_FLAG, &opens, NULL,
 	 "Also open a unit of work for each workload of the input, unless there was one of the same "
 	 "workload, env and round, or the workload has one that is not done.",
@@ -74,12 +70,19 @@ static const struct opt opts[] = {
 	 "Read no records. Give back the units of this claim that are not done. Status 1: this "
 	 "claim has none any more.",
 	 NULL},
-	{0, "env", OPT_ENV_ID, &env_id, "ID",
-	 "With --open: the units are for machines of this env, or for any; by default for those of "
-	 "this machine's. With --claim: take units that machines of this env may take, by default "
-	 "this one.",
-	 "any"},
-	TARGET_OPTION(target_name),
+	OPTIONS_FOR("Records"),
+	{0, "replayed", OPT_FLAG, &replayed, NULL,
+	 "The database is for results of tl-replay. A new database is made so, and also one that "
+	 "holds no results yet.",
+	 NULL},
+	{'o', "output", OPT_OUTPUT, &output, "FILE",
+	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
+	 NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL,
+	 "Say at the end how many records were new, how many were known, and the longest time "
+	 "that this writer waited for others.",
+	 NULL},
 	OPT_END,
 };
 

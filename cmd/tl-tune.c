@@ -43,10 +43,11 @@ static const char *db, *output, *until, *workers_path, *seed, *number, *keep, *l
 static double time_s, race_s;
 static int no_races; /* the policy times all candidates to the end */
 static int closes;   /* the recording of --replay */
-static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
+static int no_db, nowait, quiet, verbose, print, wide, reprobe;
 static struct buf limits_text; /* --until, with a --budget of time */
 
 static const struct opt opts[] = {
+	OPTIONS_FOR("Models and where results go"),
 	{'d', "db", OPT_FILE, &db, "FILE",
 	 "The database that tl-tune starts from and stores all results in; by default $TL_DB, "
 	 "else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
@@ -58,29 +59,49 @@ static const struct opt opts[] = {
 	 "to "
 	 "standard output.",
 	 NULL},
-	{'u', "until", OPT_STRING, &until, "LIMITS",
-	 "Stop when one of these limits is reached, counted from the start of this run and "
-	 "separated by commas: core-seconds<N, seconds<N, rounds<N, candidates<N.",
-	 NULL},
-	{'t', "time", OPT_TIME, &time_s, "TIME",
-	 "End after this time (30s, 5m, 2h), finals included: the same as --until seconds<N.",
-	 NULL},
-	{'n', "number", OPT_STRING, &number, "N",
-	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
-	 "tl-gen's, but 256 with a search in a model, and where nothing ranks them.",
-	 NULL},
-	{'b', "budget", OPT_STRING, &keep, "N|TIME",
-	 "The number of candidates to measure in a round, over all workloads; by default "
-	 "tl-prune's. With a unit (30s, 5m), the time for all rounds.",
-	 NULL},
+	{0, "layout", OPT_STRING, &layout, "NAME", "The layout of convolutions: nhwc or nchw.",
+	 "nhwc|nchw"},
+	{0, "batch", OPT_STRING, &batch, "N", "The batch size, if a model leaves it open.", NULL},
+	TARGET_OPTION(target_name),
 	{'w', "workers", OPT_FILE, &workers_path, "FILE",
 	 "Tune with the machines of this list, each for its own env, all workloads of the "
 	 "database. A line is a name, a target (cpu), and a command that runs another one there, "
 	 "such as ssh node1. Limits of time hold for each machine. -d is a database that all of them "
 	 "reach.",
 	 NULL},
-	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
-	 "Measure nothing. Give each workload a schedule at once, which tl-query predicts.", NULL},
+	OPTIONS_FOR("Limits"),
+	{'t', "time", OPT_TIME, &time_s, "TIME",
+	 "End after this time (30s, 5m, 2h), finals included: the same as --until seconds<N.",
+	 NULL},
+	{'u', "until", OPT_STRING, &until, "LIMITS",
+	 "Stop when one of these limits is reached, counted from the start of this run and "
+	 "separated by commas: core-seconds<N, seconds<N, rounds<N, candidates<N.",
+	 NULL},
+	{'b', "budget", OPT_STRING, &keep, "N|TIME",
+	 "The number of candidates to measure in a round, over all workloads; by default "
+	 "tl-prune's. With a unit (30s, 5m), the time for all rounds.",
+	 NULL},
+	{'n', "number", OPT_STRING, &number, "N",
+	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
+	 "tl-gen's, but 256 with a search in a model, and where nothing ranks them.",
+	 NULL},
+	{0, "final", OPT_STRING, &finals, "N",
+	 "At the end, compare the best candidate of each workload with the library in N "
+	 "processes; 0: do not compare. By default tl-measure's number.",
+	 NULL},
+	{0, "race", OPT_TIME, &race_s, "TIME",
+	 "The longest time that the calls of a race take, as in tl-measure; by default its time.",
+	 NULL},
+	{0, "patience", OPT_STRING, &patience, "N",
+	 "Stop a workload after N candidates without a gain; by default tl-prune's number. Only "
+	 "the policy preempt heeds it.",
+	 NULL},
+	{0, "min-gain", OPT_STRING, &min_gain, "X",
+	 "Stop all when twice the cost is expected to gain less than this share of the time of all "
+	 "operators; by default tl-prune's number, 0.005. 0: only plateaus and limits stop. Only "
+	 "the policy preempt heeds it.",
+	 NULL},
+	OPTIONS_FOR("How candidates are chosen"),
 	{'m', "model", OPT_FILE, &model, "FILE",
 	 "Search and rank candidates by this model, which tl-train made; by default by "
 	 "$TL_MODEL, else by the one that came with the programs. \"none\": use no model, which "
@@ -98,32 +119,19 @@ static const struct opt opts[] = {
 	 "The policy of tl-prune, which decides what to tune and how far; with settings such as "
 	 "trimmer,batch=32. By default tl-prune's.",
 	 NULL, policy_names},
-	{0, "patience", OPT_STRING, &patience, "N",
-	 "Stop a workload after N candidates without a gain; by default tl-prune's number. Only "
-	 "the policy preempt heeds it.",
-	 NULL},
-	{0, "min-gain", OPT_STRING, &min_gain, "X",
-	 "Stop all when twice the cost is expected to gain less than this share of the time of all "
-	 "operators; by default tl-prune's number, 0.005. 0: only plateaus and limits stop. Only "
-	 "the policy preempt heeds it.",
-	 NULL},
-	{0, "final", OPT_STRING, &finals, "N",
-	 "At the end, compare the best candidate of each workload with the library in N "
-	 "processes; 0: do not compare. By default tl-measure's number.",
-	 NULL},
-	{0, "race", OPT_TIME, &race_s, "TIME",
-	 "The longest time that the calls of a race take, as in tl-measure; by default its time.",
-	 NULL},
+	{0, "seed", OPT_STRING, &seed, "N",
+	 "The seed of the random numbers: another seed proposes other candidates.", NULL},
+	OPTIONS_FOR("The machine"),
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "The state of the caches before each timed call, as in tl-measure, and by default as "
 	 "there. Times of different modes cannot be compared: give each mode a database of its "
 	 "own.",
 	 CACHES_NAMES},
-	{0, "seed", OPT_STRING, &seed, "N",
-	 "The seed of the random numbers: another seed proposes other candidates.", NULL},
-	{0, "layout", OPT_STRING, &layout, "NAME", "The layout of convolutions: nhwc or nchw.",
-	 "nhwc|nchw"},
-	{0, "batch", OPT_STRING, &batch, "N", "The batch size, if a model leaves it open.", NULL},
+	{0, "no-wait", OPT_FLAG, &nowait, NULL,
+	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
+	 NULL},
+	REPROBE_OPTION(reprobe),
+	OPTIONS_FOR("Simulation"),
 	{0, "replay", OPT_FILE, &replay, "FILE",
 	 "Simulate: measure nothing, and let tl-replay answer from the results in FILE (a "
 	 "database or records). Needs a database of its own, by -d, or --no-db. --until then "
@@ -143,13 +151,9 @@ static const struct opt opts[] = {
 	 "results|run"},
 	{0, "env", OPT_ENV_ID, &env, "ID",
 	 "With --replay: use the results of this env; by default of this machine's.", NULL},
-	TARGET_OPTION(target_name),
-	{0, "no-wait", OPT_FLAG, &nowait, NULL,
-	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
-	 NULL},
+	OPTIONS_FOR("What is said"),
 	{0, "print", OPT_FLAG, &print, NULL, "Print a shell script that does the same, and exit.",
 	 NULL},
-	REPROBE_OPTION(reprobe),
 	WIDE_OPTION(wide),
 	COLOR_OPTION(color),
 	QUIET_OPTION(quiet, " No table."),
@@ -438,20 +442,6 @@ static void report(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, at->workloads);
 }
 
-/* All of a zero-shot run. */
-static void predict(struct pipeline *p, const struct places *at)
-{
-	extract(p, at);
-	pipeline_stage(p, "tl-query");
-	pipeline_arg(p, "--predict");
-	flag(p, "-q", quiet);
-	pipeline_arg2(p, "--target", target_name);
-	pipeline_arg2(p, "-d", db);
-	pipeline_arg2(p, "-m", model);
-	pipeline_arg2(p, "--cache", caches);
-	pipeline_arg2(p, "-o", output);
-}
-
 static void put_line(const char *before, void (*fill)(struct pipeline *, const struct places *),
 		     const struct places *at, const char *after)
 {
@@ -500,11 +490,6 @@ static int print_script(char *const *files, int n)
 			    .nfiles = n};
 	struct buf b = BUF_INIT;
 
-	if (zero_shot) {
-		at.workloads = NULL;
-		put_line("#!/bin/sh\n# What tl-tune does, as a script.\n", predict, &at, "\n");
-		return opt_printed(&program);
-	}
 	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
 	       "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n"
 	       "trap 'exit 129' HUP\ntrap 'exit 130' INT\ntrap 'exit 143' TERM\n");
@@ -993,10 +978,8 @@ static void check_usage(void)
 	struct err e = ERR_INIT;
 	struct until limits;
 
-	if (zero_shot && (no_db || replay || until || keep || number))
-		err_status(&e, EXIT_USAGE, "--zero-shot measures nothing: no limit goes with it");
-	else if (workers_path && (no_db || replay || zero_shot || print || reprobe || target_name ||
-				  model || search || number || filter || seed || nowait))
+	if (workers_path && (no_db || replay || print || reprobe || target_name || model ||
+			     search || number || filter || seed || nowait))
 		err_status(&e, EXIT_USAGE,
 			   "--workers goes with the database that all machines share, with limits, "
 			   "and with rules for races and rounds; each machine searches by its own "
@@ -1011,7 +994,7 @@ static void check_usage(void)
 		err_status(&e, EXIT_USAGE,
 			   "--env goes with --replay: what is measured is this "
 			   "machine's");
-	else if (reprobe && (replay || zero_shot))
+	else if (reprobe && replay)
 		err_status(&e, EXIT_USAGE,
 			   "--reprobe probes this machine, where nothing is "
 			   "measured");
@@ -1028,7 +1011,7 @@ static int check_team(struct err *e)
 {
 	struct limits here;
 
-	if (replay || zero_shot)
+	if (replay)
 		return 0;
 	return target_default()->limits(&here, e) || team_check(here.threads, "OMP_NUM_THREADS", e);
 }
@@ -1100,8 +1083,6 @@ int main(int argc, char **argv)
 	started = clock_now();
 	ledger_open(&ledger, limits.threads, started);
 	rec_stop_in_own_time();
-	if (zero_shot)
-		return run(predict, &at, COST_OTHER);
 	/* Named to all: tl-gen heeds no database but one that is named. */
 	if (!no_db && store_default_path(db, STORE_WRITE, &path, &e))
 		return opt_fail(&program, &e);

@@ -37,7 +37,7 @@ tiles() { # the largest number of candidates of the first workload with one regi
 	awk '/"type":"end"/ { exit } /"type":"candidate"/' "$1" | grep -v '"random":true' |
 		grep -o '"vl":[0-9]*,"nv":[0-9]*,"mr":[0-9]*' | sort | uniq -c | sort -rn | awk '{ print $1; exit }'
 }
-[ "$(tiles "$tmp/a")" -le 6 ] && filter -k 20 --diverse=0.1 "$tmp/in" >"$tmp/b" && [ "$(tiles "$tmp/b")" -le 2 ]
+[ "$(tiles "$tmp/a")" -le 6 ] && filter -k 6 "$tmp/in" >"$tmp/b" && [ "$(tiles "$tmp/b")" -le 2 ]
 ok $? 'no register tile gets more than its share'
 awk '/"type":"end"/ { print; exit } /"mr":6,/ || /"type":"workload"/' "$tmp/in" | sed '/"nv":2,/!{/candidate_id/d;}' >"$tmp/one-tile"
 [ "$(candidates "$tmp/one-tile" | wc -l)" -ge 5 ] && [ "$(filter -k 5 "$tmp/one-tile" | candidates | wc -l)" -eq 5 ]

@@ -24,6 +24,7 @@ static const struct opt opts[] = {
 	{0, "ratio", OPT_REAL, &ratio, "X", "A ratio. Default 1.", NULL},
 	{'t', "timeout", OPT_TIME, &timeout_s, "TIME", "When to stop. Default 1s.", NULL},
 	{0, "search", OPT_ENUM, &search, "NAME", "How to search. Default random.", "random|grid"},
+	OPTIONS_FOR("Results and topics"),
 	{'o', "output", OPT_FILE, &output, "FILE", "Where to write.", NULL},
 	{'e', "each", OPT_LIST, &each, "WORD", "May be given several times.", NULL},
 	{0, "about", OPT_STRING, &about, "TOPIC", "What it's about: one of \"these\".", NULL},
@@ -31,7 +32,7 @@ static const struct opt opts[] = {
 };
 
 static const struct program program = {
-	"tl-demo", "make demonstrations", "[OPTION...] [FILE...]", opts, 0, 2, "file"};
+	"tl-demo", "make demonstrations", "[OPTION...] [FILE...]\n--quiet", opts, 0, 2, "file"};
 
 /* A default that its help does not name: a table that must not start. */
 static const struct opt untold[] = {
@@ -97,6 +98,7 @@ static void test_usage(struct buf *out)
 		{"--count", NULL},
 		{"-z", NULL},
 		{"--zz", NULL},
+		{"--Results", NULL},
 		{"--quiet=3", NULL},
 		{"--ratio", "-1"},
 		{"--ratio", "inf"},
@@ -139,6 +141,10 @@ static void test_printing(struct buf *out)
 	for (const struct opt *o = opts; o->name; o++)
 		ok(!strstr(out->s, o->name) == (o->kind == OPT_HIDDEN_FLAG), "--help and --%s",
 		   o->name);
+	ok(strstr(out->s, "[FILE...]\n   or: tl-demo --quiet\nMake demonstrations.\n") != NULL,
+	   "it has a line for each use");
+	ok(strstr(out->s, "\n\nResults and topics:\n  -o, --output=FILE") != NULL,
+	   "and titles of groups");
 	ok(strstr(out->s, "random, grid") != NULL, "--help lists the words");
 	ok(runs_as("--as-bad-demo", "--version", NULL, out) != 0,
 	   "a default that help does not name ends the program");
@@ -147,7 +153,8 @@ static void test_printing(struct buf *out)
 		   !strcmp(out->s, "tl-demo (Tensor Lathe) " TL_VERSION "\n"),
 	   "--version");
 	ok(runs("--help-man", NULL, out) == 0 &&
-		   strstr(out->s, "\n.It Fl n , Fl -count Ns = Ns Ar N\n"),
+		   strstr(out->s, "\n.It Fl n , Fl -count Ns = Ns Ar N\n") &&
+		   strstr(out->s, "\n.El\n.Pp\nResults and topics:\n.Bl -tag -width Ds\n"),
 	   "--help-man is mdoc");
 	ok(runs("--help-options", NULL, out) == 0 &&
 		   !strncmp(out->s, "program\ttl-demo\tfiles\n", 22) &&
@@ -155,7 +162,8 @@ static void test_printing(struct buf *out)
 		   strstr(out->s, "\nvalue words\t\tsearch\tNAME\trandom grid\tHow to search\n") &&
 		   strstr(out->s, "\nvalue letter many\te\teach\t"),
 	   "--help-options is a table");
-	ok(!strstr(out->s, "hidden"), "without what nobody is to see");
+	ok(!strstr(out->s, "hidden") && !strstr(out->s, "Results"),
+	   "without what nobody is to see");
 }
 
 int main(int argc, char **argv)

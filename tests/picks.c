@@ -60,8 +60,7 @@ enum { OFFERS = sizeof offers / sizeof *offers };
 
 static void test_trust(void)
 {
-	const struct picks_rules rules = {.k = 3, .diverse = 1},
-				 hedged = {.k = 3, .diverse = 1, .hedge = 1};
+	const struct picks_rules rules = {.k = 3}, hedged = {.k = 3, .hedge = 1};
 
 	is(pick(&rules, offers, OFFERS), "012", "a model that is trusted chooses alone");
 	is(pick(&hedged, offers, OFFERS), "013",
@@ -70,9 +69,9 @@ static void test_trust(void)
 
 static void test_trial(void)
 {
-	const struct picks_rules rules = {.k = 3, .diverse = 1, .on_trial = 1},
-				 hedged = {.k = 3, .diverse = 1, .hedge = 1, .on_trial = 1},
-				 one = {.k = 1, .diverse = 1, .on_trial = 1};
+	const struct picks_rules rules = {.k = 3, .on_trial = 1},
+				 hedged = {.k = 3, .hedge = 1, .on_trial = 1},
+				 one = {.k = 1, .on_trial = 1};
 
 	is(pick(&rules, offers, OFFERS), "310",
 	   "on trial each algorithm that is not far behind has a place, in the draft's order");

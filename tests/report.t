@@ -95,43 +95,38 @@ ok $? '-o takes a plot, too'
 
 # ---- on a terminal ----
 
-for kind in operators convergence roofline savings; do
-	query --plot $kind --plot-as gnuplot "$here/workloads.ndjson" >"$tmp/script" && grep -q '^set terminal dumb size 80, ' "$tmp/script" &&
-		grep -q '^plot ' "$tmp/script" && ! grep -q -e nan -e inf "$tmp/script"
-	ok $? "$kind is a script of gnuplot, too"
-	if ! command -v gnuplot >/dev/null; then
-		skip "$kind with letters: gnuplot is not installed"
-		continue
-	fi
-	query --plot $kind --plot-as text "$here/workloads.ndjson" >"$tmp/text" 2>"$tmp/err"
-	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/text")" -ge 8 ] && [ "$(awk '{ if (length > n) n = length } END { print n }' "$tmp/text")" -le 80 ]
-	ok $? "$kind is drawn with letters, in 80 columns"
-	if has_terminal; then
-		script -qec "$bin/tl-query -d $tmp/db --env e1000000000000000000000000000000 --plot $kind $here/workloads.ndjson" /dev/null </dev/null | tr -d '\r\f' >"$tmp/shown"
-		cmp -s "$tmp/shown" "$tmp/text" || [ "$(wc -l <"$tmp/shown")" -ge 8 ] && ! grep -q '<svg' "$tmp/shown"
-		ok $? "and on a terminal without being asked"
-	else
-		skip_terminal "$kind on a terminal"
-	fi
-	case $kind in
-	operators) [ "$(grep -c '[o*]' "$tmp/text")" -ge "$workloads" ] ;;
-	convergence) grep -q 'the library' "$tmp/text" && grep -q 'core-seconds spent on candidates' "$tmp/text" ;;
-	roofline) grep -q 'the library *o' "$tmp/text" && grep -q 'tuned *[*]' "$tmp/text" && grep -q peak "$tmp/text" ;;
-	savings) grep -q 'saved by preempting' "$tmp/text" && grep -q -e '----' -e '+--' "$tmp/text" ;;
-	esac
-	ok $? "and shows what it should"
-done
-if command -v gnuplot >/dev/null; then
-	echo 'set border 0; set title "mine"' >"$tmp/.gnuplot"
-	HOME=$tmp LC_ALL=POSIX query --plot savings --plot-as text "$here/workloads.ndjson" 2>"$tmp/err" | cmp -s - "$tmp/text" && [ ! -s "$tmp/err" ]
-	ok $? "neither the locale nor a person's settings for gnuplot change a drawing"
+# With letters, as on a terminal: the options and files.
+shown() { script -qec "$bin/tl-query -d $tmp/db --env e1000000000000000000000000000000 --plot $* $here/workloads.ndjson" /dev/null </dev/null | tr -d '\r\f'; }
+if ! has_terminal; then
+	skip_terminal 'plots on a terminal'
+elif ! command -v gnuplot >/dev/null; then
+	skip 'plots with letters: gnuplot is not installed'
 else
-	skip 'drawings in another locale: gnuplot is not installed'
+	for kind in operators convergence roofline savings; do
+		shown $kind >"$tmp/text"
+		[ "$(wc -l <"$tmp/text")" -ge 8 ] && ! grep -q -e '<svg' -e '^tl-query' "$tmp/text" &&
+			[ "$(awk '{ if (length > n) n = length } END { print n }' "$tmp/text")" -le 80 ]
+		ok $? "$kind is drawn with letters on a terminal, in 80 columns"
+		case $kind in
+		operators) [ "$(grep -c '[o*]' "$tmp/text")" -ge "$workloads" ] ;;
+		convergence) grep -q 'the library' "$tmp/text" && grep -q 'core-seconds spent on candidates' "$tmp/text" ;;
+		roofline) grep -q 'the library *o' "$tmp/text" && grep -q 'tuned *[*]' "$tmp/text" && grep -q peak "$tmp/text" ;;
+		savings) grep -q 'saved by preempting' "$tmp/text" && grep -q -e '----' -e '+--' "$tmp/text" ;;
+		esac
+		ok $? "and shows what it should"
+	done
+	echo 'set border 0; set title "mine"' >"$tmp/.gnuplot"
+	(HOME=$tmp LC_ALL=POSIX shown savings) | cmp -s - "$tmp/text"
+	ok $? "neither the locale nor a person's settings for gnuplot change a drawing"
 fi
-mkdir "$tmp/nothing"
-PATH=$tmp/nothing "$bin/tl-query" -d "$tmp/db" --env e1000000000000000000000000000000 --plot roofline --plot-as text "$here/workloads.ndjson" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'gnuplot draws plots as text; -o FILE.svg needs none: cannot start gnuplot: No such file' "$tmp/err"
-ok $? 'without gnuplot a sentence says what is missing'
+if has_terminal; then
+	mkdir "$tmp/nothing"
+	script -qec "env PATH=$tmp/nothing $bin/tl-query -d $tmp/db --env e1000000000000000000000000000000 --plot roofline $here/workloads.ndjson" /dev/null </dev/null >"$tmp/out"
+	grep -q 'gnuplot draws plots as text; -o FILE.svg needs none: cannot start gnuplot: No such file' "$tmp/out"
+	ok $? 'without gnuplot a sentence says what is missing'
+else
+	skip_terminal 'a plot without gnuplot'
+fi
 
 # ---- what lacks data ----
 
@@ -157,7 +152,7 @@ refused() { # status, pattern, options
 refused 2 'ends with .html or .md' --report "$tmp/a.txt"
 refused 2 'exclude' --plot roofline --csv
 refused 2 'are of workloads' --report "$tmp/x.html" --stats
-refused 2 'belongs to --plot' --plot-as text
+refused 2 'no option --plot-as' --plot-as text
 refused 2 'answers with records' --predict --plot roofline
 refused 3 "$tmp/none" --report "$tmp/none/a.html"
 [ ! -e "$tmp/x.html" ]

@@ -57,7 +57,7 @@ ok $? 'and its finals'
 grep -q '^tl-tune: round 1: [12] workloads*, 0:[0-9][0-9] of 1:00$' "$tmp/shown"
 ok $? 'a line of each round stays'
 # The library's time and the incumbent's are known now.
-"$bin/tl-prune" -d "$tmp/db" "$tmp/w" 2>/dev/null | "$bin/tl-gen" -d "$tmp/db" -n 3 | "$bin/tl-filter" -k 3 --diverse=1 >"$tmp/c2" 2>/dev/null
+"$bin/tl-prune" -d "$tmp/db" "$tmp/w" 2>/dev/null | "$bin/tl-gen" -d "$tmp/db" -n 3 | "$bin/tl-filter" -k 3 >"$tmp/c2" 2>/dev/null
 grep -q '"opponent":{[^}]*"latency_s":[0-9.e-]*}' "$tmp/c2"
 ok $? 'tl-prune tells how long the library took'
 on_terminal 100 "$bin/tl-measure --final 0 $tmp/c2 >$tmp/r"

@@ -19,7 +19,7 @@ drawn=150
 
 # A machine that is the draft, but that takes five times as long wherever "order" is 1: this the draft does not know.
 results() {
-	"$bin/tl-filter" --cache=warm --by=draft -k $drawn --diverse=1 | awk '
+	"$bin/tl-filter" --cache=warm --by=draft -k $drawn | awk '
 		/"type":"candidate"/ {
 			t = $0
 			sub(/.*"draft_s":/, "", t)
@@ -112,7 +112,7 @@ cpus 2 | train >"$tmp/two" && ! head -n 1 "$tmp/two" | grep -q 'scale_abroad\|cp
 ok $? 'the card tells what the model is worth on a CPU left out'
 sed '/"done"/d; 1s/"scale":[0-9.e-]*,"scale_abroad":[0-9.e-]*/"scale":1,"scale_abroad":10/' "$tmp/three" | rehash >"$tmp/ten"
 # deviations L2 MODEL: on a machine with such a second-level cache
-deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432 "$bin/tl-filter" -m "$2" -k 20 --explore=1e-9 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
+deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432 "$bin/tl-filter" -m "$2" -k 20 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
 sed 's/"scale_abroad":10/"scale_abroad":1/;/"done"/d' "$tmp/ten" | rehash >"$tmp/one"
 for l2 in 2097152 4194304; do
 	deviations $l2 "$tmp/one" >"$tmp/a"
@@ -145,7 +145,7 @@ ok $? 'tl-filter takes the model'
 ok $? 'and says what it was judged by'
 [ "$(first "$tmp/kept" | grep -c '"order":0')" -gt "$("$bin/tl-filter" --by=draft -k 7 "$tmp/all" | first | grep -c '"order":0')" ]
 ok $? 'it knows what the draft does not'
-"$bin/tl-filter" -m "$tmp/model" -k 1000 --diverse=1 "$tmp/all" >"$tmp/a" && "$bin/tl-check" -q "$tmp/a" &&
+"$bin/tl-filter" -m "$tmp/model" -k 1000 "$tmp/all" >"$tmp/a" && "$bin/tl-check" -q "$tmp/a" &&
 	awk '/"type":"workload"/ { far = 0 } /"score":\{"draft_s":[^,]*\}/ { far = 1; all++ } /"score":.*"model":/ && far { bad = 1 }
 		END { exit bad || !all }' "$tmp/a"
 ok $? 'those that the draft puts far behind come last, and the model is not asked about them'
@@ -162,17 +162,14 @@ judged() { # how many; how many of them by the first of the bag alone; and how m
 }
 judged "$tmp/a" >"$tmp/n" && read -r all screened near <"$tmp/n" && [ "$screened" -gt 0 ] && [ "$screened" -lt "$all" ] && [ "$near" -eq 0 ]
 ok $? "what the first of the bag thinks slow the others are not asked about ($screened of $all)"
-"$bin/tl-filter" -m "$tmp/model" -k 1000 --diverse=1 --explore=0.001 "$tmp/all" >"$tmp/b" && judged "$tmp/b" >"$tmp/n" &&
-	read -r all screened near <"$tmp/n" && [ "$all" -gt 0 ] && [ "$screened" -eq 0 ]
-ok $? 'unless deviations count'
 ids() { grep '"type":"candidate"' "$1" | grep -o '"candidate_id":"[^"]*"' | sort; }
 for share in 0 0.5 0.9 2; do
-	"$bin/tl-filter" -m "$tmp/model" -k 3 --diverse=1 --hedge=$share "$tmp/all" >"$tmp/h$share"
+	"$bin/tl-filter" -m "$tmp/model" -k 3 --hedge=$share "$tmp/all" >"$tmp/h$share"
 	ids "$tmp/h$share" >"$tmp/ids.$share"
 done
 "$bin/tl-filter" -m "$tmp/model" -k 1 --hedge=0 "$tmp/all" >"$tmp/a" && ids "$tmp/a" >"$tmp/ids.model"
 # The draft's best of those that are no slower than it thinks.
-"$bin/tl-filter" --by=draft -k $drawn --diverse=1 "$tmp/all" |
+"$bin/tl-filter" --by=draft -k $drawn "$tmp/all" |
 	awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && !/"order":1/ && ++n <= 2' >"$tmp/a" && ids "$tmp/a" >"$tmp/ids.draft"
 ! cmp -s "$tmp/ids.0" "$tmp/ids.0.5" && [ "$(comm -23 "$tmp/ids.draft" "$tmp/ids.0.5" | wc -l)" -eq 0 ]
 ok $? 'the draft has places of its own'
@@ -181,30 +178,21 @@ ok $? 'though not for what the model knows to be far slower'
 [ "$(comm -23 "$tmp/ids.model" "$tmp/ids.0.9" | wc -l)" -eq 0 ] && [ "$(comm -23 "$tmp/ids.model" "$tmp/ids.2" | wc -l)" -eq 0 ] &&
 	[ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.0.5")" ] && [ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.2")" ]
 ok $? 'but for the first, and they are no more than asked for'
-"$bin/tl-filter" -m "$tmp/model" -k 8 --diverse=1 --hedge=1 "$tmp/all" >"$tmp/a" && ids "$tmp/a" >"$tmp/b" &&
+"$bin/tl-filter" -m "$tmp/model" -k 8 --hedge=1 "$tmp/all" >"$tmp/a" && ids "$tmp/a" >"$tmp/b" &&
 	[ "$(comm -23 "$tmp/ids.model" "$tmp/b" | wc -l)" -eq 0 ]
 ok $? 'beside a random one, too, the first stays'
 TL_MODEL=$tmp/model "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/kept"
 ok $? '$TL_MODEL names one, too'
 "$bin/tl-filter" -m "$tmp/model" --by=draft -k 7 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/a"
 ok $? 'and --by=draft does not ask it'
-"$bin/tl-filter" --by=none -k 7 --diverse=1 "$tmp/all" | grep '"type":"candidate"' | sed 's/,"score":{[^}]*}//' >"$tmp/a"
-awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && ++n <= 7' "$tmp/all" | cmp -s - "$tmp/a"
+"$bin/tl-filter" --by=none -k 1 "$tmp/all" | grep '"type":"candidate"' | sed 's/,"score":{[^}]*}//' >"$tmp/a"
+awk '/"type":"candidate"/ && !n++ { print } /"type":"workload"/ { n = 0 }' "$tmp/all" | cmp -s - "$tmp/a" && [ "$(wc -l <"$tmp/a")" -eq 6 ]
 ok $? '--by=none passes on those that come first'
 "$bin/tl-filter" -m "$tmp/model" -k 7 --audit=0.2 "$tmp/all" >"$tmp/a"
 n_audit=$(grep -c '"audit":true' "$tmp/a")
 [ "$n_audit" -gt 60 ] && [ "$n_audit" -lt 300 ] && grep -v '"audit":true' "$tmp/a" | grep -v '"end"' >"$tmp/b" &&
 	grep -v '"end"' "$tmp/kept" | cmp -s - "$tmp/b"
 ok $? '--audit lets a share of the refused through, marked'
-
-candidates() { grep '"type":"candidate"' "$1" | grep -v '"random":true' | grep -o '"candidate_id":"[^"]*"'; }
-"$bin/tl-filter" -m "$tmp/model" -k 60 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -m "$tmp/model" -k 60 --worth=0.02 "$tmp/all" >"$tmp/b" &&
-	candidates "$tmp/a" | sort >"$tmp/a.ids" && candidates "$tmp/b" | sort >"$tmp/b.ids" &&
-	[ "$(grep -c . "$tmp/b.ids")" -ge 6 ] && [ "$(grep -c . "$tmp/b.ids")" -lt "$(($(grep -c . "$tmp/a.ids") * 3 / 4))" ] &&
-	[ -z "$(comm -13 "$tmp/a.ids" "$tmp/b.ids")" ] && "$bin/tl-check" -q "$tmp/b"
-ok $? "--worth passes on fewer, of the same ($(grep -c . "$tmp/b.ids") of $(grep -c . "$tmp/a.ids"))"
-"$bin/tl-filter" -m "$tmp/model" -k 60 --worth=1000 "$tmp/all" >"$tmp/b" && [ "$(candidates "$tmp/b" | grep -c .)" -eq 6 ]
-ok $? 'but one at least'
 
 # Failures
 head -n 1 "$tmp/model" | grep -q '"failure":null' && ! grep -q '"type":"failure"' "$tmp/model"
@@ -223,7 +211,7 @@ ok $? 'an update on results without failures keeps what is known of them'
 # Another machine: the one that was learned from; one where what it has slow is fast; and one where tiles of two vectors are
 # slow
 machine() { # env awk-condition factor: results of a hundred candidates of each workload
-	"$bin/tl-gen" -n 100 --seed 3 "$workloads" | "$bin/tl-filter" --by=draft -k 100 --diverse=1 | awk -v env="$1" -v factor="$3" '
+	"$bin/tl-gen" -n 100 --seed 3 "$workloads" | "$bin/tl-filter" --by=draft -k 100 | awk -v env="$1" -v factor="$3" '
 		/"type":"candidate"/ {
 			t = $0
 			sub(/.*"draft_s":/, "", t)
@@ -273,7 +261,7 @@ perl -ne '
 here 7e000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
 ok $? 'what lies within noise says nothing of a model, bounds do'
 # And what was bred in a model: alike to it, so that the order in which it has them means nothing.
-"$bin/tl-gen" -n 14000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 9000 --diverse=1 --explore=0.001 | perl -ne '
+"$bin/tl-gen" -n 14000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 9000 | perl -ne '
 	if (/"type":"workload"/) { undef $best; next }
 	my ($value) = /"model":([-\d.e]+)/ or next;
 	$best //= $value;
@@ -353,7 +341,7 @@ ok $? 'it is the surer one of candidates that are about as good'
 # What the model would choose if it had one choice is among the first that are measured, whatever the deviations are.
 surest() { # prints the surest candidate of each workload, by the model with a scale of $1
 	sed "1s/\"scale\":[0-9.e-]*/\"scale\":$1/; /\"done\"/d" "$tmp/model" | rehash >"$tmp/scaled"
-	"$bin/tl-filter" -m "$tmp/scaled" -k 1000 --diverse=1 "$tmp/all" | perl -ne '
+	"$bin/tl-filter" -m "$tmp/scaled" -k 1000 "$tmp/all" | perl -ne '
 		sub show { print "$id\n" if defined $id; undef $id }
 		show(), next if /"type":"workload"/;
 		next if !/"candidate_id":"(\w+)".*"model":([^,]*),"deviation":([^}]*)\}/;
@@ -370,15 +358,6 @@ ok $? 'the surest choice is among the first that are measured'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env e1000000000000000000000000000000 "$workloads" >"$tmp/b"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
 ok $? 'what is known is answered exactly'
-TL_DB=$tmp/no.db "$bin/tl-tune" --zero-shot -q -m "$tmp/model" -o "$tmp/b" "$workloads" 2>"$tmp/err"
-[ $? -eq 4 ] && grep '"type":"candidate"' "$tmp/a" >"$tmp/c" && grep '"type":"candidate"' "$tmp/b" | cmp -s - "$tmp/c"
-ok $? 'tl-tune --zero-shot asks for all of a model'
-"$bin/tl-tune" --zero-shot --print -m "$tmp/model" "$workloads" >"$tmp/script" && PATH=$PWD/$bin:$bin:$PATH sh "$tmp/script" 2>"$tmp/err" |
-	grep '"type":"candidate"' | cmp -s - "$tmp/c"
-ok $? 'and is a pipeline'
-"$bin/tl-tune" --zero-shot -b 3 "$workloads" 2>"$tmp/err"
-[ $? -eq 2 ]
-ok $? 'which has no limits'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env c0000000000000000000000000000000 "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 grep -q 'with a correlation of -0\.[0-9]*: it predicts nothing' "$tmp/err"
 ok $? 'a prediction is not by a model that is wrong about the machine'

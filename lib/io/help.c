@@ -68,19 +68,39 @@ static const char *full_help(const struct opt *o, struct buf *text)
 	return text->s;
 }
 
+/* The uses, a line each or more. */
+static void synopsis(const struct program *p)
+{
+	const char *s = p->synopsis, *before = "Usage";
+	struct buf use = BUF_INIT;
+
+	for (;; s++, before = "   or") {
+		const int n = printf("%s: %s ", before, p->name);
+
+		buf_clear(&use);
+		buf_add(&use, s, strcspn(s, "\n"));
+		wrap(use.s, n, n);
+		s += use.n;
+		if (!*s)
+			break;
+	}
+	buf_free(&use);
+}
+
 void help_text(const struct program *p)
 {
-	int n = printf("Usage: %s ", p->name);
 	struct buf text = BUF_INIT;
 
-	wrap(p->synopsis, n, n);
+	synopsis(p);
 	buf_str(&text, p->summary);
 	text.s[0] = (char)toupper((unsigned char)text.s[0]);
 	buf_ch(&text, '.');
 	wrap(text.s, 0, 0);
 	putchar('\n');
 	for (const struct opt *o = p->opts; o->name; o++)
-		if (option_is_shown(o))
+		if (o->kind == OPT_GROUP)
+			printf("%s%s:\n", o > p->opts ? "\n" : "", o->name);
+		else if (option_is_shown(o))
 			help_line(o->letter, o->name, o->arg, full_help(o, &text));
 	help_line('h', "help", NULL, "Print this help and exit.");
 	help_line(0, "version", NULL, "Print the version and exit.");
@@ -104,13 +124,18 @@ static void man_item(int letter, const char *name, const char *arg, const char *
 	buf_free(&text);
 }
 
+#define BEGIN_LIST ".Bl -tag -width Ds"
+
 void help_man(const struct program *p)
 {
 	struct buf text = BUF_INIT;
 
-	puts(".Bl -tag -width Ds");
+	if (p->opts->kind != OPT_GROUP)
+		puts(BEGIN_LIST);
 	for (const struct opt *o = p->opts; o->name; o++)
-		if (option_is_shown(o))
+		if (o->kind == OPT_GROUP)
+			printf("%s%s:\n%s\n", o > p->opts ? ".El\n.Pp\n" : "", o->name, BEGIN_LIST);
+		else if (option_is_shown(o))
 			man_item(o->letter, o->name, o->arg, full_help(o, &text));
 	man_item('h', "help", NULL, "Print a summary of the options and exit.");
 	man_item(0, "version", NULL, "Print the version and exit.");

@@ -73,11 +73,13 @@ static void make_table(const struct program *p, struct getopt_table *t)
 
 	*letter++ = ':'; /* missing arguments are told from unknown options, and nothing printed */
 	*letter++ = 'h';
-	for (const struct opt *o = p->opts; o->name; o++, n++) {
+	for (const struct opt *o = p->opts; o->name; o++) {
 		int arg = option_is_flag(o) ? no_argument : required_argument;
 
+		if (o->kind == OPT_GROUP)
+			continue;
 		assert(n < MAX_OPTS);
-		t->longs[n] = (struct option){o->name, arg, NULL, LONG_ONLY + n};
+		t->longs[n++] = (struct option){o->name, arg, NULL, LONG_ONLY + (int)(o - p->opts)};
 		if (o->letter) {
 			*letter++ = (char)o->letter;
 			if (arg)
@@ -111,8 +113,9 @@ static void no_option(const struct program *p, const char *word)
 	nearest_begin(&near, word, n);
 	for (const struct opt *o = p->opts; o->name; o++) {
 		snprintf(name, sizeof name, "--%s", o->name);
-		begin_so += !strncmp(name, word, n);
-		if (o->kind != OPT_HIDDEN_FLAG)
+		if (o->kind != OPT_GROUP)
+			begin_so += !strncmp(name, word, n);
+		if (option_is_shown(o))
 			nearest_try(&near, name);
 	}
 	if (begin_so > 1)

@@ -23,7 +23,7 @@ int option_is_env(const struct opt *o)
 
 int option_is_shown(const struct opt *o)
 {
-	return o->kind != OPT_HIDDEN_FLAG;
+	return o->kind != OPT_HIDDEN_FLAG && o->kind != OPT_GROUP;
 }
 
 struct unit {
@@ -242,6 +242,8 @@ void option_check(const struct program *p)
 	assert(p->name && p->summary && p->synopsis && p->opts && p->operands);
 	assert(p->max_args < 0 || p->min_args <= p->max_args);
 	for (const struct opt *o = p->opts; o->name; o++) {
+		if (o->kind == OPT_GROUP)
+			continue;
 		assert(o->value && *o->name);
 		assert(!option_is_shown(o) || (o->help && *o->help));
 		assert(option_is_flag(o) == !o->arg);

@@ -25,6 +25,7 @@ enum opt_kind {
 	OPT_LIST,   /* struct opt_list *, may be given several times */
 	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
 	OPT_QUIET,	 /* an OPT_FLAG that also silences opt_warn() and progress */
+	OPT_GROUP,	 /* none: its name is the title of the options that follow */
 };
 
 struct opt_list {
@@ -46,13 +47,20 @@ struct opt {
 };
 
 struct program {
-	const char *name;     /* "tl-gen" */
-	const char *summary;  /* the NAME line of the man page: "make candidate tensor programs" */
-	const char *synopsis; /* what stands behind the name: "[OPTION...] [FILE...]" */
+	const char *name;    /* "tl-gen" */
+	const char *summary; /* the NAME line of the man page: "make candidate tensor programs" */
+	const char
+		*synopsis; /* what stands behind the name: "[OPTION...] [FILE...]"; a line a use */
 	const struct opt *opts; /* ends with an entry whose name is NULL */
 	int min_args, max_args; /* operands allowed; max -1: any number */
 	const char *operands;	/* what completion offers: "file", "none", "program" (tl-NAME) */
 };
+
+/* Programs with many options have them in groups. The first ones have no title. */
+#define OPTIONS_FOR(title)                                                                         \
+	{                                                                                          \
+		0, title, OPT_GROUP, NULL, NULL, NULL, NULL                                        \
+	}
 
 #define OPT_END                                                                                    \
 	{                                                                                          \

@@ -8,10 +8,10 @@
 
 enum {
 	RANDOM_FROM = 8, /* from this k on, one is drawn from the refused */
-	DRAWS = 256,	 /* of speeds, to find what another candidate may gain */
 };
 
-static const double HEDGE_FAR = 1; /* of values: twice the time */
+static const double HEDGE_FAR = 1;	 /* of values: twice the time */
+static const double SAME_TILE = 1.0 / 3; /* share of k with the same register tile, at most */
 
 /* The best of those that share a register tile, at most k. */
 struct pool {
@@ -160,7 +160,7 @@ void picks_offer(struct picks *p, struct pool *pool, struct pick *c)
  * within the limit, and then to any picks. */
 static void choose(const struct picks_rules *r, struct pick **order, int64_t n, int64_t places)
 {
-	int64_t each = (int64_t)floor((double)r->k * r->diverse), taken = 0;
+	int64_t each = (int64_t)floor((double)r->k * SAME_TILE), taken = 0;
 
 	if (each < 1)
 		each = 1;
@@ -244,44 +244,6 @@ static int64_t choose_hedge(struct pick **order, int64_t n, int64_t places, doub
 	return places;
 }
 
-/* Gaussian, by Box and Muller (1958). */
-static double normal(struct rng *rng)
-{
-	double u = 1 - rng_unit(rng), v = rng_unit(rng);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
-/* Lets go of the chosen from where the next one's expected gain over all before it is too small:
- * by how much, in logarithms, its speed is expected to lie above the best of theirs. Speeds are
- * drawn by value and deviation. The first stays. */
-static void end_where_it_pays_no_more(struct picks *p, struct pick **order, int64_t n)
-{
-	const double least = log2(1 + p->rules.worth);
-	double best[DRAWS];
-	int first = 1, over = 0;
-
-	if (p->rules.worth <= 0)
-		return;
-	for (int64_t i = 0; i < n; i++) {
-		double gain = 0;
-
-		if (!order[i]->taken)
-			continue;
-		for (int k = 0; k < DRAWS && !over; k++) {
-			double v = order[i]->value + order[i]->deviation * normal(&p->rng);
-
-			if (first || v > best[k]) {
-				gain += first ? INFINITY : (v - best[k]) / DRAWS;
-				best[k] = v;
-			}
-		}
-		over |= !(gain >= least);
-		first = 0;
-		order[i]->taken = !over;
-	}
-}
-
 /* How many there are to choose from. */
 static int64_t count_held(const struct picks *p)
 {
@@ -327,7 +289,6 @@ void picks_close(struct picks *p)
 	choose(&p->rules, order, n, places - hedge);
 	choose(&p->rules, order, n,
 	       choose_hedge(order, n, hedge, p->rules.on_trial ? INFINITY : HEDGE_FAR));
-	end_where_it_pays_no_more(p, order, n);
 	for (int64_t i = 0; i < n; i++)
 		if (order[i]->taken)
 			add(&p->chosen, order[i]);

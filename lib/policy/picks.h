@@ -1,7 +1,7 @@
 /* Picks the k candidates of a workload that are most worth building.
  *
  * Each candidate has a rank; the lowest is the best, and the id decides between equal ranks.
- * - At most a share of the k has the same register tile, as long as there are others, because a
+ * - At most a third of the k has the same register tile, as long as there are others, because a
  *   model makes similar errors for similar candidates.
  * - Some places (the hedge) go to the draft's best of the others, in case the model is wrong about
  *   the whole workload.
@@ -33,9 +33,8 @@ struct pick {
 
 struct picks_rules {
 	int64_t k;
-	double diverse; /* share of k with the same register tile, at most */
-	int64_t hedge;	/* places for the draft's best; one place stays the model's */
-	int given;	/* the hedge gets that one, too: the model's best is measured anyhow */
+	int64_t hedge; /* places for the draft's best; one place stays the model's */
+	int given;     /* the hedge gets that one, too: the model's best is measured anyhow */
 	/* The model may be wrong altogether. What it would choose if it had one choice then gets a
 	 * place (model_cautious()), so does each algorithm that it does not put far behind, the
 	 * hedge takes even candidates that it puts far behind, and the chosen come in the draft's
@@ -43,9 +42,6 @@ struct picks_rules {
 	int on_trial;
 	double audit;	  /* share of the refused that comes along */
 	int keep_refused; /* picks_close() lists all of them */
-	/* Choose fewer than k if the next one is expected to make the best faster by less than this
-	 * share; 0: never. Needs values and deviations. */
-	double worth;
 };
 
 struct pick_list {
