@@ -29,7 +29,7 @@ static const struct opt opts[] = {
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files in this format only. Without it, tl-extract recognises the format by "
 	 "names and first bytes.",
-	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|mxnet|records|csv|log|trace"},
+	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|records|csv|log|trace"},
 	{'b', "batch", OPT_COUNT, &batch, "N",
 	 "The size of the first dimension of the models' inputs. Without it, a symbolic size "
 	 "becomes 1, and a fixed size stays.",

@@ -37,8 +37,7 @@ same 'MobileNetV2 of Keras and of PyTorch' torch/mobilenet_v2.pt2 torch/mobilene
 	onnx/mobilenet_v2-dynamo.onnx.zst onnx/mobilenet_v2-tf2onnx.onnx.zst openvino/mobilenet_v2.xml.zst \
 	tflite/mobilenet_v2.tflite.zst tensorflow/mobilenet_v2.tar.zst tensorflow/mobilenet_v2-frozen.pb.zst \
 	keras/mobilenet_v2.keras keras/mobilenet_v2-keras2.h5
-same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.onnx.zst openvino/resnet18.xml.zst \
-	mxnet/resnet18_v1b-symbol.json.zst
+same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.onnx.zst openvino/resnet18.xml.zst
 same 'a U-Net' torch/unet.pt2 onnx/unet.onnx.zst onnx/unet-dynamo.onnx.zst openvino/unet.xml.zst
 same 'a transformer' tensorflow/transformer.tar.zst tensorflow/transformer-frozen.pb.zst keras/transformer.keras keras/transformer-keras2.h5
 same 'MobileNetV3 of Keras' keras/mobilenet_v3_small.keras keras/mobilenet_v3_small-keras2.h5.zst

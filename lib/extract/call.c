@@ -223,13 +223,8 @@ static int plain(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
-int call_by_row(const struct call *c, const struct call_row *row)
-{
-	return (row->fn ? row->fn : plain)(c, row);
-}
-
 void call_convert(const struct call *c, const struct call_row *row)
 {
-	if (!row || call_by_row(c, row) < 0)
+	if (!row || (row->fn ? row->fn : plain)(c, row) < 0)
 		call_own(c);
 }

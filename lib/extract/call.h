@@ -104,8 +104,6 @@ struct call_row {
 
 /* NULL: there is no row for the operator. */
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs);
-/* Adds the nodes that the row says. -1: it has added nothing. */
-int call_by_row(const struct call *c, const struct call_row *row);
 /* Adds the nodes that the row says, or else (NULL, too) one that stays as it is. */
 void call_convert(const struct call *c, const struct call_row *row);
 

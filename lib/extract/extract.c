@@ -13,10 +13,10 @@
 #include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
-const struct format *const format_list[] = {
-	&format_records, &format_tensorflow, &format_onnx, &format_tflite, &format_torch,
-	&format_keras,	 &format_openvino,   &format_gguf, &format_mxnet,  &format_csv,
-	&format_trace,	 &format_log,	     NULL};
+const struct format *const format_list[] = {&format_records,  &format_tensorflow, &format_onnx,
+					    &format_tflite,   &format_torch,	  &format_keras,
+					    &format_openvino, &format_gguf,	  &format_csv,
+					    &format_trace,    &format_log,	  NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {

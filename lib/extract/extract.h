@@ -49,8 +49,8 @@ struct format {
 };
 
 extern const struct format format_onnx, format_tflite, format_tensorflow, format_torch,
-	format_keras, format_openvino, format_gguf, format_mxnet, format_csv, format_trace,
-	format_log, format_records;
+	format_keras, format_openvino, format_gguf, format_csv, format_trace, format_log,
+	format_records;
 extern const struct format *const format_list[]; /* in the order they are asked; NULL at the end */
 
 /* The format of a member, by its name and first bytes; NULL: none. */

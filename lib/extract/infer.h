@@ -4,13 +4,12 @@
  * Operators are rows of operators.def; their functions are in infer_window.c (what slides a
  * window), infer_image.c (what pads, resizes and rearranges images), infer_matrix.c (products,
  * reductions, recurrent networks), infer_einsum.c, infer_move.c and infer_pick.c
- * (what only moves elements, or picks some), infer_rearrange.c (the same, in ways that ONNX does
- * not have), infer_make.c (constants and sizes), infer_like.c (what keeps or broadcasts shapes),
- * infer_sequence.c (lists of tensors), infer_body.c, infer_loop.c and infer_scan.c (graphs inside),
- * infer_signal.c (what is rare), fold.c and fold_move.c (arithmetic on elements). A function sets
- * what it can and leaves the rest unknown; -1 is for a graph that contradicts itself. An operator
- * without a row leaves its outputs unknown, unless the file declares them, and everything that
- * depends on them carries its type as blame.
+ * (what only moves elements, or picks some), infer_make.c (constants and sizes), infer_like.c (what
+ * keeps or broadcasts shapes), infer_sequence.c (lists of tensors), infer_body.c, infer_loop.c and
+ * infer_scan.c (graphs inside), infer_signal.c (what is rare), fold.c and fold_move.c (arithmetic
+ * on elements). A function sets what it can and leaves the rest unknown; -1 is for a graph that
+ * contradicts itself. An operator without a row leaves its outputs unknown, unless the file
+ * declares them, and everything that depends on them carries its type as blame.
  *
  * Inputs: --shape wins; then a fixed dimension of the file; then the size of its symbol, which
  * --dim gives, or --shape of another input. A symbol that is named like a batch, or else an open
@@ -84,9 +83,6 @@ struct input_shape *infer_given_shape(const struct infer_options *o, const char 
 int64_t infer_given_dim(const struct infer_options *o, const char *name);
 
 typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);
-
-/* A "ceil_mode" that ONNX does not have: a last window counts even if it begins behind the data. */
-enum { CEIL_ALWAYS = 2 };
 
 /* The geometry of a sliding window, resolved: explicit or automatic padding, defaults filled in. */
 struct window {
@@ -163,12 +159,9 @@ int fold_non_zero(struct infer *x, const struct graph_node *n, struct err *e);
 #define OPERATOR(name, elements, shape, task) infer_fn infer_##shape;
 #include "lib/extract/operators.def"
 #undef OPERATOR
-infer_fn infer_reshape_codes; /* a Reshape by codes that ONNX does not have */
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
- * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX).
- * With last_by_first (not in ONNX) the last dimension of the left side is summed with the first of
- * the right one, with transA its first, with transB its last; the others of a side become one. */
+ * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX). */
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b);
 
 /* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. The

@@ -195,8 +195,6 @@ int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
 		return infer_bad(x, n, e, "wants three inputs");
 	if (n->nout && node_out(x->g, n, 0))
 		node_out(x->g, n, 0)->elem = p->elem;
-	if (node_int(n, "rows", 0)) /* not of ONNX: the condition may be one for each row */
-		return infer_set(x, n, 0, &p->shape, e);
 	return infer_nary(x, n, e);
 }
 

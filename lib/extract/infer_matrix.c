@@ -49,60 +49,8 @@ static void move_rows(const struct graph_node *n, const char *attr, struct shape
 	s->dim[s->rank - 2] = rows;
 }
 
-/* The dimension of a side of "last_by_first" that is summed over. */
-static int summed(const struct graph_node *n, const struct shape *s, int is_left)
-{
-	const int is_turned = node_int(n, is_left ? "transA" : "transB", 0) != 0;
-
-	return is_left == is_turned ? 0 : s->rank - 1;
-}
-
-/* All dimensions of a side but the one that is summed over become one. */
-static void fold(const struct graph_node *n, struct shape *s, int is_left)
-{
-	const int at = summed(n, s, is_left);
-	int64_t rest = 1, sum = s->dim[at];
-
-	if (s->rank < 2)
-		return;
-	for (int i = 0; i < s->rank; i++)
-		if (i != at && (s->dim[i] < 0 || __builtin_mul_overflow(rest, s->dim[i], &rest))) {
-			rest = DIM_UNKNOWN;
-			break;
-		}
-	*s = is_left ? (struct shape){2, {rest, sum}} : (struct shape){2, {sum, rest}};
-}
-
-/* The dimensions of both sides one behind the other, but for those that are summed over. */
-static int infer_last_by_first(struct infer *x, const struct graph_node *n, const struct shape *a,
-			       const struct shape *b, struct err *e)
-{
-	const int at = summed(n, a, 1), bt = summed(n, b, 0);
-	struct shape s = {0};
-
-	if (a->dim[at] >= 0 && b->dim[bt] >= 0 && a->dim[at] != b->dim[bt])
-		return infer_bad(x, n, e, "has inner dimensions %lld and %lld",
-				 (long long)a->dim[at], (long long)b->dim[bt]);
-	if (a->rank + b->rank - 2 > GRAPH_MAX_RANK)
-		return infer_bad(x, n, e, "makes a tensor of too many dimensions");
-	for (int i = 0; i < a->rank; i++)
-		if (i != at)
-			s.dim[s.rank++] = a->dim[i];
-	for (int i = 0; i < b->rank; i++)
-		if (i != bt)
-			s.dim[s.rank++] = b->dim[i];
-	if (!s.rank)
-		s = (struct shape){1, {1}};
-	return infer_set(x, n, 0, &s, e);
-}
-
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b)
 {
-	if (node_int(n, "last_by_first", 0)) {
-		fold(n, a, 1);
-		fold(n, b, 0);
-		return;
-	}
 	move_rows(n, "transBatchA", a);
 	move_rows(n, "transBatchB", b);
 	turn(n, "transA", a);
@@ -126,8 +74,6 @@ int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
 	b = vb->shape;
 	if (!a.rank || !b.rank)
 		return infer_bad(x, n, e, "multiplies a scalar");
-	if (node_int(n, "last_by_first", 0))
-		return infer_last_by_first(x, n, &a, &b, e);
 	infer_operands(n, &a, &b);
 	if (a.rank == 1) {
 		a = (struct shape){2, {1, a.dim[0]}};

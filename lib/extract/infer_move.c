@@ -192,6 +192,26 @@ static int declared_sizes(const struct infer *x, const struct graph_node *n,
 	return v->declared->shape.rank;
 }
 
+/* The first dimensions become one, which other formats can ask for. */
+static int join_first(struct infer *x, const struct graph_node *n, const struct shape *in,
+		      int64_t joins, struct err *e)
+{
+	struct shape s = *in;
+
+	if (s.rank < 0)
+		return 0;
+	if (joins > s.rank)
+		return infer_bad(x, n, e, "makes a shape that does not fit its data");
+	for (; joins > 1; joins--) {
+		if (s.dim[0] < 0 || s.dim[1] < 0)
+			s.dim[1] = DIM_UNKNOWN;
+		else if (__builtin_mul_overflow(s.dim[0], s.dim[1], &s.dim[1]))
+			return infer_bad(x, n, e, "makes a tensor of absurd size");
+		memmove(s.dim, s.dim + 1, sizeof *s.dim * (size_t)--s.rank);
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
 int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
@@ -202,8 +222,8 @@ int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 
 	if (!in)
 		return infer_lacks(x, n, e);
-	if (node_int(n, "codes", 0)) /* not of ONNX */
-		return infer_reshape_codes(x, n, e);
+	if (node_int(n, "joins", 0) > 1)
+		return join_first(x, n, &in->shape, node_int(n, "joins", 0), e);
 	given = infer_list(x->g, n, "shape", 1, &count, &want);
 	if (!given)
 		return infer_lacks(x, n, e);
@@ -374,14 +394,15 @@ int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *times;
 	struct shape s;
-	int count;
+	int count, given;
 
-	if (!in || !node_in(x->g, n, 1))
+	given = infer_list(x->g, n, "repeats", 1, &count, &times);
+	if (!in || !given)
 		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (s.rank < 0)
 		return 0;
-	if (infer_list(x->g, n, NULL, 1, &count, &times) < 0) {
+	if (given < 0) {
 		infer_open(&s, s.rank);
 		return infer_set(x, n, 0, &s, e);
 	}

@@ -1,11 +1,10 @@
 /* Parameters whose shapes a file does not tell, because they follow from the data: of Keras' layers
- * and MXNet's operators only the number of filters or units is known.
+ * only the number of filters or units is known.
  *
- * A node says it by an attribute that ONNX does not have: "filters" of Conv, DeformConv and
- * ConvTranspose, "units" of MatMul, whose right side is (or with transB: is transposed) rows x
- * units, "units_like" with the value whose last dimension is their number, "is_bias" of Add, whose
- * right side has an element for each unit, and "hidden_size" of a recurrent network, which ONNX
- * has, too.
+ * A node says it by an attribute that ONNX does not have: "filters" of Conv and
+ * ConvTranspose, "units" of MatMul, whose right side is rows x units, "units_like" with the value
+ * whose last dimension is their number, "is_bias" of Add, whose right side has an element for each
+ * unit, and "hidden_size" of a recurrent network, which ONNX has, too.
  */
 #include <string.h>
 
@@ -68,10 +67,10 @@ static void units(struct infer *x, const struct graph_node *n, const struct valu
 	int64_t count =
 		other && other->rank > 0 ? other->dim[other->rank - 1] : node_int(n, "units", 0);
 	const int64_t rows = data->shape.rank > 0 ? data->shape.dim[data->shape.rank - 1] : -1;
-	const int64_t dim[] = {rows, count}, turned[] = {count, rows};
+	const int64_t dim[] = {rows, count};
 
 	if (is_size(count) && is_size(rows))
-		set(unknown(x, n, 1), data, 2, node_int(n, "transB", 0) ? turned : dim);
+		set(unknown(x, n, 1), data, 2, dim);
 }
 
 static void bias(struct infer *x, const struct graph_node *n, const struct value *data)
@@ -100,7 +99,7 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 
 	if (!data || data->shape.rank < 0)
 		return;
-	if (node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose) || node_is(n, OP_DeformConv))
+	if (node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose))
 		filters(x, n, data);
 	else if (node_is(n, OP_MatMul))
 		units(x, n, data);

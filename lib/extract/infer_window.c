@@ -251,14 +251,12 @@ int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err
 
 /* With ceil_mode a last window may hang over the end, unless it would begin in the padding behind.
  */
-static int64_t pooled(const struct window *w, int i, int64_t ceil_mode)
+static int64_t pooled(const struct window *w, int i)
 {
 	int64_t room = w->in[i] + w->before[i] + w->after[i] - reach(w, i);
 	int64_t out = (room + w->stride[i] - 1) / w->stride[i] + 1;
 
-	return ceil_mode != CEIL_ALWAYS && (out - 1) * w->stride[i] >= w->in[i] + w->before[i]
-		       ? out - 1
-		       : out;
+	return (out - 1) * w->stride[i] >= w->in[i] + w->before[i] ? out - 1 : out;
 }
 
 int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
@@ -278,10 +276,9 @@ int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 	if (window_resolve(x->g, n, &s, k, &w, e))
 		return -1;
 	for (int i = 0; i < w.rank; i++) {
-		const int64_t ceil_mode = node_int(n, "ceil_mode", 0);
+		const int is_ceil = node_int(n, "ceil_mode", 0) != 0;
 
-		s.dim[i + node_space(n)] =
-			ceil_mode && w.out[i] >= 0 ? pooled(&w, i, ceil_mode) : w.out[i];
+		s.dim[i + node_space(n)] = is_ceil && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
 	}
 	if (n->nout > 1 && node_out(x->g, n, 1)) {
 		node_out(x->g, n, 1)->elem = VALUE_I64;

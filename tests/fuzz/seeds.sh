@@ -57,13 +57,6 @@ csv)
 	"$bin/tl-extract" -q --emit=csv share/models/squeezenet1_1.zip | head -5 >"$to/list.csv"
 	printf 'op,prob,layout,post,rhs,count\nmatmul,2x8x4:2x4x3,,relu,computed,3\n' >"$to/all.csv"
 	;;
-mxnet) # Symbols do not tell the shapes of their inputs; the fuzzer has no --shape.
-	for f in "$to"/*.json; do
-		sed -n '1s/^#options//p' "tests/networks/mxnet/$(basename "$f" .json).shapes" | tr ' ' '\n' | grep : | while IFS=: read -r input sizes; do
-			sed -i 's/"name": "'"$input"'",/& "attrs": {"__shape__": "('"$sizes"')"},/' "$f"
-		done
-	done
-	;;
 trace) head -c 20000 tests/logs/pytorch.trace.json >"$to/trace.json" ;;
 log)
 	cp tests/logs/*.log tests/logs/*.json tests/logs/*.yaml "$to"

@@ -275,14 +275,11 @@ static int part_of_shape(const struct call *l, int in, int64_t start, int64_t en
 /* A layer that reads batch x steps as one dimension, which is divided again behind it. */
 static int over_steps(const struct call *l, struct call *inner, struct keras_layer *layer)
 {
-	static const int64_t codes[] = {-3, -2};
 	struct keras_more none = {.n = 0};
 	int first = layer_fresh(l), shape = layer_fresh(l), out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, "Reshape", l->in, 1, first);
 	int parts[2], back[2];
 
-	build_ints(l->b, n, "shape", codes, 2);
-	build_int(l->b, n, "codes", 1);
+	build_int(l->b, layer_node(l, "Reshape", l->in, 1, first), "joins", 2);
 	inner->in = &first;
 	inner->nin = 1;
 	layer->more = &none;

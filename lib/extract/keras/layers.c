@@ -60,17 +60,14 @@ static int flatten(const struct call *l, const struct call_row *row)
 
 static int repeat_vector(const struct call *l, const struct call_row *row)
 {
-	const int64_t times = call_int(l, "n", 0);
-	struct graph_node *n;
+	const int64_t times[] = {1, call_int(l, "n", 0), 1};
 	int in, out;
 
-	if (times < 1)
+	if (times[1] < 1)
 		return -1;
 	in = layer_reshape(l, l->in[0], (const int64_t[]){0, 1, -1}, 3);
 	out = layer_fresh(l);
-	n = layer_node(l, row->onnx, &in, 1, out);
-	build_int(l->b, n, "axis", 1);
-	build_int(l->b, n, "times", times);
+	build_ints(l->b, layer_node(l, row->onnx, &in, 1, out), "repeats", times, 3);
 	return layer_made(l, out);
 }
 
@@ -163,7 +160,7 @@ static const struct call_row rows[] = {
 	{"UpSampling1D UpSampling2D UpSampling3D", "Resize", .fn = layer_upsample},
 	{"Resizing", NULL, .fn = layer_resize},
 	{"Reshape", NULL, .fn = reshape_layer},
-	{"RepeatVector", "Repeat", .fn = repeat_vector},
+	{"RepeatVector", "Tile", .fn = repeat_vector},
 	{"Flatten", NULL, .fn = flatten},
 	{"Permute", NULL, .fn = permute},
 	{"Add", "Add", .fn = with_number},
