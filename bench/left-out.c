@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "bench/tops.h"
-#include "lib/extract/lines.h"
+#include "lib/extract/read/lines.h"
 #include "lib/model/adapt.h"
 #include "lib/model/train.h"
 #include "lib/target/target.h"

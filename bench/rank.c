@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bench/tops.h"
-#include "lib/extract/lines.h"
+#include "lib/extract/read/lines.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
 #include "lib/target/target.h"

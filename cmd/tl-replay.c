@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lib/algo/candidate.h"
-#include "lib/extract/lines.h"
+#include "lib/extract/read/lines.h"
 #include "lib/host/lock.h"
 #include "lib/host/scratch.h"
 #include "lib/io/file.h"

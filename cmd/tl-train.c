@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/extract/lines.h"
+#include "lib/extract/read/lines.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"

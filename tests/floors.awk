@@ -34,8 +34,18 @@ BEGIN {
 	allow("report", "base io record space op algo host answer policy store target")
 	allow("run", "base io space nest tile op algo features door model baseline target build trial store answer extract")
 
+	# The rooms of lib/extract, likewise, where "formats" are all that are not named. "extract" are the files
+	# that are in none: they are above what graphs are made of, and below what makes graphs.
+	inside("read", "")
+	inside("graph", "read")
+	inside("task", "graph")
+	inside("call", "graph")
+	inside("extract", "read graph task")
+	inside("list", "read extract")
+	inside("formats", "read graph call extract")
+
 	# Where a library's header may stand: a header, and the start of the paths.
-	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
+	place["archive.h"] = place["archive_entry.h"] = "lib/extract/read/"
 	place["hdf5.h"] = "libexec/keras-hdf5.c"
 	place["libpq-fe.h"] = "lib/store/postgresql.c"
 	place["sqlite3.h"] = "lib/store/"
@@ -84,6 +94,26 @@ function allow(room, others,    n, i, other)
 	n = split(others, other, " ")
 	for (i = 1; i <= n; i++)
 		may_see[room, other[i]] = 1
+}
+
+function inside(part, others,    n, i, other)
+{
+	is_inside[part] = 1
+	may_see_inside[part, part] = 1
+	n = split(others, other, " ")
+	for (i = 1; i <= n; i++)
+		may_see_inside[part, other[i]] = 1
+}
+
+# The room of lib/extract that a path lies in; a format is a room of its own.
+function inside_of(path,    p)
+{
+	return split(path, p, "/") < 4 ? "extract" : p[3]
+}
+
+function may_include_inside(from, to)
+{
+	return from == to || ((from in is_inside ? from : "formats", to) in may_see_inside)
 }
 
 function breach(rule, sentence)
@@ -191,6 +221,8 @@ function own_header(h,    p)
 	if (p[1] == "lib" && (p[2] in is_room)) {
 		if (mine && !((mine, p[2]) in may_see))
 			breach("floors", "\"" h "\": lib/" mine " may not include lib/" p[2])
+		else if (mine == "extract" && p[2] == mine && !may_include_inside(inside_of(FILENAME), inside_of(h)))
+			breach("floors", "\"" h "\": " inside_of(FILENAME) " of lib/extract may not include " inside_of(h))
 		else if (mine == p[2])
 			note_edge(module(FILENAME), module(h))
 		else if (p[2] == "target" && !may_know_target(p[3]))

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/extract/archive.h"
-#include "lib/extract/infer.h"
+#include "lib/extract/read/archive.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/extract/onnx/onnx.h"
 #include "tests/tap.h"
 

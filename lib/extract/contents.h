@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/map.h"
-#include "lib/extract/fate.h"
+#include "lib/extract/task/fate.h"
 #include "lib/io/table.h"
 
 /* A zeroed struct is empty. */

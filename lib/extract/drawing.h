@@ -5,7 +5,7 @@
 #ifndef TL_EXTRACT_DRAWING_H
 #define TL_EXTRACT_DRAWING_H
 
-#include "lib/extract/fate.h"
+#include "lib/extract/task/fate.h"
 
 void drawing_add(const char *model, const struct fates *f, struct buf *out);
 

@@ -6,11 +6,6 @@
 #include <strings.h>
 
 #include "lib/extract/drawing.h"
-#include "lib/extract/gguf/gguf.h"
-#include "lib/extract/keras/hdf5.h"
-#include "lib/extract/onnx/onnx.h"
-#include "lib/extract/tensorflow/tensorflow.h"
-#include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
 const struct format *const format_list[] = {&format_records,  &format_tensorflow, &format_onnx,
@@ -287,8 +282,10 @@ static int read_member(struct extract *x, struct input *in, struct member *m)
 /* Is it certainly no archive? */
 static int is_model(const unsigned char *head, size_t n)
 {
-	return onnx_claims(head, n) || tflite_claims(head, n) || gguf_claims(head, n) ||
-	       tensorflow_claims(head, n) != TENSORFLOW_NONE || hdf5_claims(head, n);
+	for (const struct format *const *f = format_list; *f; f++)
+		if ((*f)->is_plain && (*f)->is_plain(head, n))
+			return 1;
+	return 0;
 }
 
 void extract_input(struct extract *x, const char *path)

@@ -8,9 +8,9 @@
 #define TL_EXTRACT_EXTRACT_H
 
 #include "lib/base/err.h"
-#include "lib/extract/archive.h"
+#include "lib/extract/read/archive.h"
 #include "lib/extract/contents.h"
-#include "lib/extract/infer.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/extract/worklist.h"
 #include "lib/io/complaints.h"
 #include "lib/op/op.h"
@@ -46,6 +46,8 @@ struct format {
 	int (*claims)(const char *name, const unsigned char *head, size_t n);
 	int (*read)(struct extract *x, struct member *m, struct err *e);
 	int by_content; /* many files have such an ending: only claims() tells */
+	/* Do the first bytes alone tell that it is certainly one, and no archive? NULL: never. */
+	int (*is_plain)(const unsigned char *head, size_t n);
 };
 
 extern const struct format format_onnx, format_tflite, format_tensorflow, format_torch,

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "lib/extract/fate.h"
+#include "lib/extract/task/fate.h"
 #include "lib/extract/tally.h"
-#include "lib/extract/task.h"
+#include "lib/extract/task/task.h"
 
 /* A graph with its tasks: the model's, or one inside a node. */
 struct part {

@@ -5,9 +5,9 @@
 #ifndef TL_EXTRACT_MODEL_H
 #define TL_EXTRACT_MODEL_H
 
-#include "lib/extract/document.h"
+#include "lib/extract/read/document.h"
 #include "lib/extract/extract.h"
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 
 /* The graph is linked; opset: whose rules hold for it. The hash stands for the model in sources. */
 int model_extract(struct extract *x, const struct member *m, struct graph *g, int64_t opset,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "lib/base/rng.h"
-#include "lib/extract/element.h"
+#include "lib/extract/graph/element.h"
 
 /* The first node that reads the value, and as which input. */
 static const struct graph_node *reader(const struct graph *g, int value, int *input)

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 #include "lib/run/plan.h"
 
 /* How a random tensor is filled. */

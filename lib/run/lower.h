@@ -1,7 +1,7 @@
 /* Lowering: a graph with known shapes becomes the steps of a plan (plan.h).
  *
  * Nodes are lowered in topological order. Convolutions and matrix products become kernels of
- * workloads, together with the nodes that were fused into them (lib/extract/task.h). Views
+ * workloads, together with the nodes that were fused into them (lib/extract/task/task.h). Views
  * (reshape, transpose, slice) move nothing. Element-wise nodes wait as expressions until their
  * elements are needed, so that chains of them are one nest. The parts of a concatenation are
  * written to their final place, also if a part is a concatenation itself. An operator is a row of
@@ -13,8 +13,8 @@
 #ifndef TL_RUN_LOWER_H
 #define TL_RUN_LOWER_H
 
-#include "lib/extract/infer.h"
-#include "lib/extract/task.h"
+#include "lib/extract/graph/infer.h"
+#include "lib/extract/task/task.h"
 #include "lib/run/choose.h"
 #include "lib/run/pointwise.h"
 #include "lib/run/plan.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/element.h"
+#include "lib/extract/graph/element.h"
 #include "lib/run/constants.h"
 #include "lib/run/lower.h"
 

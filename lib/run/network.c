@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/rng.h"
-#include "lib/extract/archive.h"
+#include "lib/extract/read/archive.h"
 #include "lib/extract/extract.h"
 #include "lib/io/file.h"
 #include "lib/io/foreign.h"

@@ -5,8 +5,8 @@
 
 #include "lib/base/arena.h"
 #include "lib/build/cache.h"
-#include "lib/extract/arrays.h"
-#include "lib/extract/infer.h"
+#include "lib/extract/graph/arrays.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/extract/onnx/onnx.h"
 #include "lib/run/choose.h"
 #include "lib/run/lower.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/extract/keras/hdf5.h"
+#include "lib/extract/read/hdf5.h"
 #include "lib/extract/select.h"
 #include "lib/extract/tensorflow/bundle.h"
 #include "lib/extract/vary.h"

@@ -92,4 +92,5 @@ const struct format format_gguf = {.name = "gguf",
 				   .what = "a GGUF model",
 				   .ending = {".gguf"},
 				   .claims = claims,
-				   .read = read};
+				   .read = read,
+				   .is_plain = gguf_claims};

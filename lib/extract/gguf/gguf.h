@@ -8,9 +8,9 @@
 #ifndef TL_EXTRACT_GGUF_GGUF_H
 #define TL_EXTRACT_GGUF_GGUF_H
 
-#include "lib/extract/graph.h"
-#include "lib/extract/infer.h"
-#include "lib/extract/pull.h"
+#include "lib/extract/graph/graph.h"
+#include "lib/extract/graph/infer.h"
+#include "lib/extract/read/pull.h"
 
 enum { GGUF_RANK = 4 };
 

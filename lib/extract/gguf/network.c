@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/extract/build.h"
+#include "lib/extract/graph/build.h"
 
 #define GGUF_DOMAIN "gguf"
 

@@ -1,7 +1,7 @@
 /* Keras models. The archive around a .keras file is a zip file, of which config.json is this; older
  * files are HDF5. */
 #include "lib/extract/extract.h"
-#include "lib/extract/keras/hdf5.h"
+#include "lib/extract/read/hdf5.h"
 #include "lib/extract/keras/keras.h"
 #include "lib/extract/model.h"
 
@@ -35,4 +35,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 }
 
 const struct format format_keras = {
-	"keras", "a Keras model, in JSON or HDF5", {".keras", ".h5", ".hdf5"}, claims, read, 1};
+	"keras",    "a Keras model, in JSON or HDF5", {".keras", ".h5", ".hdf5"}, claims, read, 1,
+	hdf5_claims};

@@ -4,8 +4,8 @@
 #ifndef TL_EXTRACT_KERAS_KERAS_H
 #define TL_EXTRACT_KERAS_KERAS_H
 
-#include "lib/extract/call.h"
-#include "lib/extract/infer.h"
+#include "lib/extract/call/call.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/io/json.h"
 
 enum { KERAS_OPSET = 13 }; /* of ONNX, whose rules hold for what layers become */

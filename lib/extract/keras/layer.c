@@ -1,7 +1,7 @@
 /* What layers have in common: their configuration, nodes, activations. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 /* ---- the configuration ---- */

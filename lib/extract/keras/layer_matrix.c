@@ -1,7 +1,7 @@
 /* Products, attention and recurrent networks. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 /* ---- products ---- */

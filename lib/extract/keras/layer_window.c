@@ -1,7 +1,7 @@
 /* Convolutions, pools, and what pads, cuts and enlarges images. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 enum { MOST_WINDOW = 1 << 20 };

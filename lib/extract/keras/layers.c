@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 /* Are the channels the last dimension? The axis may be a list of one. */

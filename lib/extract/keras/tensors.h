@@ -5,7 +5,7 @@
 #define TL_EXTRACT_KERAS_TENSORS_H
 
 #include "lib/base/buf.h"
-#include "lib/extract/build.h"
+#include "lib/extract/graph/build.h"
 #include "lib/io/json.h"
 
 enum { TENSORS_MOST = 4096 }; /* of a call */

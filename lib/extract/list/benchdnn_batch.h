@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "lib/extract/archive.h"
+#include "lib/extract/read/archive.h"
 
 enum { BENCHDNN_BATCH_DEPTH = 16 };
 

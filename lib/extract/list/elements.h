@@ -4,7 +4,7 @@
 #define TL_EXTRACT_LIST_ELEMENTS_H
 
 #include "lib/base/buf.h"
-#include "lib/extract/pull.h"
+#include "lib/extract/read/pull.h"
 
 enum { ELEMENTS_LONGEST = 1 << 20 }; /* bytes of an object */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/document.h"
+#include "lib/extract/read/document.h"
 #include "lib/extract/list/aten.h"
 #include "lib/extract/list/elements.h"
 #include "lib/extract/list/listing.h"

@@ -6,7 +6,7 @@
 #define TL_EXTRACT_ONNX_FINISH_H
 
 #include "lib/base/map.h"
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 
 struct function {
 	struct graph body; /* its nodes and the values between them */

@@ -48,4 +48,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_onnx = {"onnx", "an ONNX model", {".onnx"}, claims, read};
+const struct format format_onnx = {"onnx", "an ONNX model",	   {".onnx"}, claims,
+				   read,   .is_plain = onnx_claims};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/extract/build.h"
+#include "lib/extract/graph/build.h"
 #include "lib/extract/onnx/finish.h"
 
 enum { NESTED_MOST = 16, MADE_MOST = 1 << 22 };

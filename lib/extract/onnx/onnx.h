@@ -9,9 +9,9 @@
 
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 #include "lib/extract/onnx/elements.h"
-#include "lib/extract/pull.h"
+#include "lib/extract/read/pull.h"
 
 struct onnx_model {
 	struct graph graph;

@@ -2,10 +2,10 @@
 #ifndef TL_EXTRACT_ONNX_PARSE_H
 #define TL_EXTRACT_ONNX_PARSE_H
 
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 #include "lib/extract/onnx/elements.h"
-#include "lib/extract/pull.h"
-#include "lib/extract/wire.h"
+#include "lib/extract/read/pull.h"
+#include "lib/extract/read/wire.h"
 
 enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
 

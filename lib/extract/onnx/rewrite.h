@@ -8,7 +8,7 @@
 #ifndef TL_EXTRACT_ONNX_REWRITE_H
 #define TL_EXTRACT_ONNX_REWRITE_H
 
-#include "lib/extract/build.h"
+#include "lib/extract/graph/build.h"
 
 /* Rewrites all nodes of a graph that is not linked yet. */
 void onnx_rewrite(struct graph *g);

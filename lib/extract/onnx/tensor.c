@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/element.h"
+#include "lib/extract/graph/element.h"
 #include "lib/extract/onnx/external.h"
 
 /* How the elements at hand in parse.raw are written. */

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "lib/extract/element.h"
+#include "lib/extract/graph/element.h"
 #include "lib/extract/openvino/openvino.h"
 
 enum { WIDEST = 8 }; /* bytes of an element */

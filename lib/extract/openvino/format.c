@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/extract/document.h"
+#include "lib/extract/read/document.h"
 #include "lib/extract/extract.h"
 #include "lib/extract/model.h"
 #include "lib/extract/openvino/openvino.h"

@@ -7,7 +7,7 @@
 #ifndef TL_EXTRACT_OPENVINO_IR_H
 #define TL_EXTRACT_OPENVINO_IR_H
 
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 
 struct ir_attr {
 	const char *name, *value;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/extract/infer.h"
+#include "lib/extract/graph/infer.h"
 
 /* A network: that of the file, or a body. */
 struct scope {

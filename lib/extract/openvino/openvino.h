@@ -12,7 +12,7 @@
 #ifndef TL_EXTRACT_OPENVINO_OPENVINO_H
 #define TL_EXTRACT_OPENVINO_OPENVINO_H
 
-#include "lib/extract/call.h"
+#include "lib/extract/call/call.h"
 #include "lib/extract/openvino/ir.h"
 
 enum { OPENVINO_OPSET = 18 }; /* of ONNX, whose rules hold for what operators become */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/openvino/openvino.h"
 
 /* ---- attributes ---- */

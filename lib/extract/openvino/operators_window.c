@@ -1,7 +1,7 @@
 /* These operators slide a window over images, pad them or resize them. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/openvino/openvino.h"
 
 static void pads(const struct call *c, struct graph_node *n)

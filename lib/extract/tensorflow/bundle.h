@@ -8,7 +8,7 @@
 #define TL_EXTRACT_TENSORFLOW_BUNDLE_H
 
 #include "lib/base/map.h"
-#include "lib/extract/graph.h"
+#include "lib/extract/graph/graph.h"
 
 /* Adds key -> struct shape *. 1: done; 0: there is no such file; -1. */
 int bundle_read(struct map *shapes, const char *path, struct arena *a, struct err *e);

@@ -1,7 +1,7 @@
 /* These operators slide a window over images, normalize them or rearrange them in blocks. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/tensorflow/convert.h"
 
 /* The channels come last, unless data_format says NCHW or NCDHW. */

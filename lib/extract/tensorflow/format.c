@@ -58,5 +58,10 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
+static int is_plain(const unsigned char *head, size_t n)
+{
+	return tensorflow_claims(head, n) != TENSORFLOW_NONE;
+}
+
 const struct format format_tensorflow = {
-	"tensorflow", "a TensorFlow model", {".pb"}, claims, read, 1};
+	"tensorflow", "a TensorFlow model", {".pb"}, claims, read, 1, is_plain};

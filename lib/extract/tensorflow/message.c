@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/extract/tensorflow/tensor.h"
-#include "lib/extract/wire.h"
+#include "lib/extract/read/wire.h"
 
 enum {
 	NAME_MAX_BYTES = 1 << 16,

@@ -4,8 +4,8 @@
 #ifndef TL_EXTRACT_TENSORFLOW_MESSAGE_H
 #define TL_EXTRACT_TENSORFLOW_MESSAGE_H
 
-#include "lib/extract/graph.h"
-#include "lib/extract/pull.h"
+#include "lib/extract/graph/graph.h"
+#include "lib/extract/read/pull.h"
 
 struct message_attr {
 	const char *name;

@@ -1,7 +1,7 @@
 /* Which operator of ONNX, or which several, an operator of TensorFlow is. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/tensorflow/convert.h"
 
 /* ---- attributes ---- */

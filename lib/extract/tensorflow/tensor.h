@@ -2,8 +2,8 @@
 #ifndef TL_EXTRACT_TENSORFLOW_TENSOR_H
 #define TL_EXTRACT_TENSORFLOW_TENSOR_H
 
-#include "lib/extract/graph.h"
-#include "lib/extract/wire.h"
+#include "lib/extract/graph/graph.h"
+#include "lib/extract/read/wire.h"
 
 enum { LIST_MAX = 1 << 16 }; /* entries of a list of an attribute that are kept */
 

@@ -8,7 +8,7 @@
 #ifndef TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
 #define TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
 
-#include "lib/extract/call.h"
+#include "lib/extract/call/call.h"
 #include "lib/extract/tensorflow/message.h"
 
 enum { TENSORFLOW_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */

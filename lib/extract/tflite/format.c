@@ -26,4 +26,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tflite = {"tflite", "a TFLite model", {".tflite"}, claims, read};
+const struct format format_tflite = {"tflite", "a TFLite model",	 {".tflite"}, claims,
+				     read,     .is_plain = tflite_claims};

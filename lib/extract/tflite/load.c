@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "lib/extract/graph.h"
-#include "lib/extract/tflite/flat.h"
+#include "lib/extract/graph/graph.h"
+#include "lib/extract/read/flat.h"
 
 enum {
 	BLOCK = 1 << 16,

@@ -10,7 +10,7 @@
 #ifndef TL_EXTRACT_TFLITE_LOAD_H
 #define TL_EXTRACT_TFLITE_LOAD_H
 
-#include "lib/extract/tflite/kept.h"
+#include "lib/extract/read/kept.h"
 
 /* Fields of a Buffer, and of the Model that holds the list of them. */
 enum { BUFFER_DATA = 0, MODEL_BUFFERS = 4 };

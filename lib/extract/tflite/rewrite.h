@@ -4,8 +4,8 @@
 #ifndef TL_EXTRACT_TFLITE_REWRITE_H
 #define TL_EXTRACT_TFLITE_REWRITE_H
 
-#include "lib/extract/call.h"
-#include "lib/extract/tflite/flat.h"
+#include "lib/extract/call/call.h"
+#include "lib/extract/read/flat.h"
 
 struct options {
 	struct flat *flat;

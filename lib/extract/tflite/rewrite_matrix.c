@@ -1,7 +1,7 @@
 /* Products and recurrent networks. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 enum { FULLY_CONNECTED_KEEP = 2 };

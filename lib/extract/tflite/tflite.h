@@ -11,8 +11,8 @@
 
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
-#include "lib/extract/graph.h"
-#include "lib/extract/pull.h"
+#include "lib/extract/graph/graph.h"
+#include "lib/extract/read/pull.h"
 
 enum { TFLITE_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */
 

@@ -1,7 +1,7 @@
 /* Which operator of ONNX an operator of PyTorch is. Shapes are those of the file. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/torch/torch.h"
 
 /* Two operands, of which the second may be a number. */

@@ -1,5 +1,5 @@
 /* Products of matrices, and what is made of them. */
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/torch/torch.h"
 
 int torch_linear(const struct call *c, const struct call_row *row)

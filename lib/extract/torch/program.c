@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/extract/symbol.h"
+#include "lib/extract/graph/symbol.h"
 #include "lib/extract/torch/torch.h"
 
 enum { MOST_LINKS = 1 << 20 }; /* inputs and outputs of all calls */

@@ -1,7 +1,7 @@
 /* Recurrent layers as nodes of ONNX, which has one for each layer, with both of its directions. */
 #include <string.h>
 
-#include "lib/extract/compose.h"
+#include "lib/extract/call/compose.h"
 #include "lib/extract/torch/torch.h"
 
 enum { MOST_LAYERS = 1000 };

@@ -7,8 +7,8 @@
 #ifndef TL_EXTRACT_TORCH_TORCH_H
 #define TL_EXTRACT_TORCH_TORCH_H
 
-#include "lib/extract/call.h"
-#include "lib/extract/infer.h"
+#include "lib/extract/call/call.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/io/json.h"
 
 enum { TORCH_OPSET = 18 }; /* of ONNX, whose rules hold for what operators become */

@@ -1,0 +1,230 @@
+#include "lib/extract/call/call.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- attributes ---- */
+
+int64_t call_int(const struct call *c, const char *name, int64_t otherwise)
+{
+	int64_t v;
+
+	return c->reader->integer(c, name, &v) ? otherwise : v;
+}
+
+double call_real(const struct call *c, const char *name, double otherwise)
+{
+	double v;
+
+	return c->reader->real(c, name, &v) ? otherwise : v;
+}
+
+int call_flag(const struct call *c, const char *name, int otherwise)
+{
+	int v;
+
+	return c->reader->flag(c, name, &v) ? otherwise : v;
+}
+
+const char *call_text(const struct call *c, const char *name)
+{
+	return c->reader->text(c, name);
+}
+
+int call_is(const struct call *c, const char *name, const char *word)
+{
+	const char *text = call_text(c, name);
+
+	return text && !strcmp(text, word);
+}
+
+int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK])
+{
+	int n = c->reader->ints(c, name, v);
+
+	if (n == 1)
+		while (n < count)
+			v[n++] = v[0];
+	return n;
+}
+
+int call_input(const struct call *c, const char *name)
+{
+	return c->reader->input(c, name);
+}
+
+int call_elem(const struct call *c, int value)
+{
+	return value < 0 ? VALUE_UNKNOWN : c->b->g->value[value]->declared->elem;
+}
+
+/* The next of the words at *list, or NULL. */
+static const char *word(const struct call *c, const char **list)
+{
+	const size_t n = strcspn(*list, " ");
+	const char *next = n ? arena_printf(c->b->a, "%.*s", (int)n, *list) : NULL;
+
+	*list += n + ((*list)[n] == ' ');
+	return next;
+}
+
+static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const char *text, *names = a->theirs;
+	int count = 0;
+
+	switch (a->kind) {
+	case CALL_INT:
+		build_int(c->b, n, a->onnx,
+			  a->theirs ? call_int(c, a->theirs, (int64_t)a->otherwise)
+				    : (int64_t)a->otherwise);
+		break;
+	case CALL_FLAG:
+		build_int(c->b, n, a->onnx, call_flag(c, a->theirs, (int)a->otherwise));
+		break;
+	case CALL_REAL:
+		build_float(
+			c->b, n, a->onnx,
+			(float)(a->theirs ? call_real(c, a->theirs, a->otherwise) : a->otherwise));
+		break;
+	case CALL_INTS:
+		count = call_ints(c, a->theirs, 0, v);
+		if (count > 0)
+			build_ints(c->b, n, a->onnx, v, count);
+		break;
+	case CALL_EACH:
+		while ((text = word(c, &names)))
+			v[count++] = call_int(c, text, (int64_t)a->otherwise);
+		build_ints(c->b, n, a->onnx, v, count);
+		break;
+	case CALL_TEXT:
+		text = call_text(c, a->theirs);
+		if (text)
+			build_str(c->b, n, a->onnx, text);
+		break;
+	case CALL_ELEM:
+		build_int(c->b, n, a->onnx, call_elem(c, call_out(c, 0)));
+		break;
+	default:
+		build_str(c->b, n, a->onnx, a->word);
+	}
+}
+
+int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx,
+		   int64_t otherwise)
+{
+	for (const struct call_attr *a = row->attrs; a && a->kind; a++) {
+		if (strcmp(a->onnx, onnx) != 0)
+			continue;
+		return a->kind == CALL_FLAG ? call_flag(c, a->theirs, (int)a->otherwise)
+					    : call_int(c, a->theirs, (int64_t)a->otherwise);
+	}
+	return otherwise;
+}
+
+/* ---- nodes ---- */
+
+static int named(const struct call *c, const char *names, int in[CALL_OPERANDS])
+{
+	const char *name;
+	int n = 0;
+
+	while ((name = word(c, &names)))
+		in[n++] = isdigit((unsigned char)name[0]) ? call_in(c, name[0] - '0')
+							  : call_input(c, name);
+	return n;
+}
+
+int call_operands(const struct call *c, const struct call_row *row, const int **in)
+{
+	int *to, n = 0;
+
+	*in = c->in;
+	if (!row->operands)
+		return c->nin;
+	*in = to = arena_array(c->b->a, int, CALL_OPERANDS);
+	for (int i = 0; i < CALL_OPERANDS; i++)
+		to[i] = -1;
+	if (row->operands[strspn(row->operands, "-0123456789")])
+		n = named(c, row->operands, to);
+	else
+		for (const char *s = row->operands; *s; s++)
+			to[n++] = *s == '-' ? -1 : call_in(c, *s - '0');
+	while (n && to[n - 1] < 0)
+		n--;
+	return n;
+}
+
+struct graph_node *call_node(const struct call *c, const char *type, const int *in, int nin)
+{
+	struct graph_node *n = build_node(c->b, type, in, nin, c->out, c->nout);
+
+	n->is_told = c->is_told;
+	return n;
+}
+
+struct graph_node *call_node_of(const struct call *c, const struct call_row *row, const int *in,
+				int nin)
+{
+	struct graph_node *n = call_node(c, row->onnx, in, nin);
+
+	for (const struct call_attr *a = row->attrs; a && a->kind; a++)
+		put(c, n, a);
+	return n;
+}
+
+struct graph_node *call_between(const struct call *c, const char *type, const int *in, int nin,
+				int out)
+{
+	struct graph_node *n = build_node(c->b, type, in, nin, &out, 1);
+
+	n->is_told = c->is_told;
+	return n;
+}
+
+struct graph_node *call_own(const struct call *c)
+{
+	struct graph_node *n = call_node(c, c->type, c->in, c->nin);
+
+	n->domain = c->domain;
+	return n;
+}
+
+/* ---- rows ---- */
+
+/* Is it one of the words of a list? */
+static int is_listed(const char *list, const char *word, size_t length)
+{
+	for (const char *s = list; (s = strstr(s, word)); s += length)
+		if ((s == list || s[-1] == ' ') && (!s[length] || s[length] == ' '))
+			return 1;
+	return 0;
+}
+
+const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs)
+{
+	const size_t length = strlen(theirs);
+
+	if (!length || strchr(theirs, ' '))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (is_listed(rows[i].theirs, theirs, length))
+			return &rows[i];
+	return NULL;
+}
+
+static int plain(const struct call *c, const struct call_row *row)
+{
+	const int *in;
+	const int n = call_operands(c, row, &in);
+
+	call_node_of(c, row, in, n);
+	return 0;
+}
+
+void call_convert(const struct call *c, const struct call_row *row)
+{
+	if (!row || (row->fn ? row->fn : plain)(c, row) < 0)
+		call_own(c);
+}

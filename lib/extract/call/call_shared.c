@@ -1,0 +1,214 @@
+/* These functions make nodes of calls that several formats have. */
+#include <string.h>
+
+#include "lib/extract/call/call.h"
+#include "lib/extract/call/compose.h"
+
+/* ---- element by element ---- */
+
+int call_gated(const struct call *c, const struct call_row *row)
+{
+	const int both[] = {call_in(c, 0), build_between(c->b, c->out[0])};
+
+	call_between(c, row->onnx, both, c->nin ? 1 : 0, both[1]);
+	call_node(c, "Mul", both, 2);
+	return 0;
+}
+
+int call_square(const struct call *c, const struct call_row *row)
+{
+	const int both[] = {call_in(c, 0), call_in(c, 1)};
+	int in[] = {both[0], both[0]};
+
+	(void)row;
+	if (call_out(c, 0) < 0 || c->nout != 1)
+		return -1;
+	if (both[1] >= 0) {
+		in[0] = in[1] = build_between(c->b, c->out[0]);
+		build_node(c->b, "Sub", both, 2, in, 1);
+	}
+	build_node(c->b, "Mul", in, 2, c->out, 1);
+	return 0;
+}
+
+int call_chain(const struct call *c, const struct call_row *row)
+{
+	const size_t first = strcspn(row->onnx, " ");
+
+	if (c->nout != 1)
+		return -1;
+	return compose_chain(c->b, c->in, c->nin, call_out(c, 0),
+			     arena_printf(c->b->a, "%.*s", (int)first, row->onnx),
+			     row->onnx + first + 1);
+}
+
+/* ---- products and reductions ---- */
+
+int call_weighs(const struct call *c, const struct call_row *row)
+{
+	(void)row;
+	call_own(c)->weighs = 1;
+	return 0;
+}
+
+int call_arg(const struct call *c, const struct call_row *row)
+{
+	struct graph_node *n;
+	int64_t axis;
+
+	if (!compose_integer(c->b, call_in(c, 1), &axis))
+		return -1;
+	n = call_node(c, row->onnx, c->in, 1);
+	build_int(c->b, n, "axis", axis);
+	build_int(c->b, n, "keepdims", 0);
+	return 0;
+}
+
+/* ---- joining and splitting ---- */
+
+enum { MOST_PARTS = 12000 }; /* of a tensor that is split */
+
+/* 0: the attribute tells no number that can be. */
+static int64_t parts_of(const struct call *c, const struct call_row *row)
+{
+	const int64_t parts = row->attrs ? call_param(c, row, "parts", c->nout) : c->nout;
+
+	return parts < c->nout || parts > MOST_PARTS ? 0 : parts;
+}
+
+int call_pack(const struct call *c, const struct call_row *row)
+{
+	return call_out(c, 0) < 0 ? -1
+				  : compose_pack(c->b, c->in, c->nin, c->out[0],
+						 call_param(c, row, "axis", 0));
+}
+
+int call_unpack(const struct call *c, const struct call_row *row)
+{
+	const int64_t parts = parts_of(c, row);
+
+	if (!parts)
+		return -1;
+	compose_unpack(c->b, call_in(c, 0), parts, c->out, c->nout, call_param(c, row, "axis", 0));
+	return 0;
+}
+
+int call_split(const struct call *c, const struct call_row *row)
+{
+	const int first = c->b->g->nnode, has_sizes = strlen(row->operands) > 2;
+	const int64_t parts = parts_of(c, row);
+	const int *in;
+
+	call_operands(c, row, &in);
+	if (!parts || (has_sizes && in[2] < 0) ||
+	    compose_split(c->b, in[0], in[1], in[2], parts, c->out, c->nout))
+		return -1;
+	c->b->g->node[first].is_told = c->is_told;
+	return 0;
+}
+
+/* ---- parts ---- */
+
+int call_slice(const struct call *c, const struct call_row *row)
+{
+	int64_t nbegin, nsize, start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
+	const union scalar *from = build_elements(c->b, call_in(c, 1), &nbegin);
+	const union scalar *sizes = build_elements(c->b, call_in(c, 2), &nsize);
+	struct graph_node *n;
+
+	if (!from || !sizes || nbegin != nsize || nbegin > GRAPH_MAX_RANK)
+		return -1;
+	for (int64_t i = 0; i < nbegin; i++) {
+		start[i] = from[i].i;
+		end[i] = INT64_MAX; /* a size of -1 goes to the end */
+		if (sizes[i].i >= 0 && __builtin_add_overflow(start[i], sizes[i].i, &end[i]))
+			end[i] = INT64_MAX;
+	}
+	n = call_node(c, row->onnx, c->in, 1);
+	build_ints(c->b, n, "starts", start, (int)nbegin);
+	build_ints(c->b, n, "ends", end, (int)nbegin);
+	return 0;
+}
+
+int call_strided_slice(const struct call *c, const struct call_row *row)
+{
+	const int list[] = {call_in(c, 1), call_in(c, 2), call_in(c, 3)};
+	const struct compose_masks m = {
+		call_param(c, row, "begin", 0), call_param(c, row, "end", 0),
+		call_param(c, row, "ellipsis", 0), call_param(c, row, "new_axis", 0),
+		call_param(c, row, "shrink", 0)};
+
+	return compose_strided_slice(c->b, call_in(c, 0), list, call_out(c, 0), &m);
+}
+
+int call_gather(const struct call *c, const struct call_row *row)
+{
+	int64_t axis = call_param(c, row, "axis", 0);
+
+	if (call_param(c, row, "batch_dims", 0) ||
+	    (c->nin > 2 && !compose_integer(c->b, c->in[2], &axis)))
+		return -1;
+	build_int(c->b, call_node(c, row->onnx, c->in, c->nin < 2 ? c->nin : 2), "axis", axis);
+	return 0;
+}
+
+/* ---- images and sizes ---- */
+
+int call_sizes(const struct call *c, struct graph_node *n, const char *theirs, const char *onnx,
+	       int rank)
+{
+	int64_t v[GRAPH_MAX_RANK];
+
+	if (call_ints(c, theirs, rank, v) != rank)
+		return 0;
+	build_ints(c->b, n, onnx, v, rank);
+	return 1;
+}
+
+int call_pads(const struct call *c, struct graph_node *n, const char *theirs, int rank)
+{
+	int64_t pads[2 * GRAPH_MAX_RANK];
+
+	if (call_ints(c, theirs, rank, pads) != rank)
+		return 0;
+	memcpy(pads + rank, pads, sizeof *pads * (size_t)rank);
+	build_ints(c->b, n, "pads", pads, 2 * rank);
+	return 1;
+}
+
+/* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
+int call_pad(const struct call *c, const struct call_row *row)
+{
+	static const int64_t turned[] = {1, 0};
+	const int pairs = call_in(c, 1), fill = call_in(c, 2);
+	int in[] = {call_in(c, 0), -1, fill};
+
+	if (pairs < 0)
+		return -1;
+	in[1] = build_part(c->b, pairs, "turned");
+	build_ints(c->b, build_node(c->b, "Transpose", &pairs, 1, &in[1], 1), "perm", turned, 2);
+	build_str(c->b, call_node(c, "Pad", in, fill < 0 ? 2 : 3), "mode", row->onnx);
+	return 0;
+}
+
+int call_resize(const struct call *c, const struct call_row *row)
+{
+	(void)row;
+	compose_resize(c->b, call_in(c, 0), call_in(c, 1), call_out(c, 0), 1);
+	return 0;
+}
+
+/* The size of the list of sizes. */
+int call_rank(const struct call *c, const struct call_row *row)
+{
+	const int in = call_in(c, 0);
+	int sizes;
+
+	(void)row;
+	if (call_out(c, 0) < 0)
+		return -1;
+	sizes = build_part(c->b, c->out[0], "sizes");
+	build_node(c->b, "Shape", &in, 1, &sizes, 1);
+	build_node(c->b, "Size", &sizes, 1, c->out, 1);
+	return 0;
+}

@@ -1,0 +1,319 @@
+/* Arithmetic on the elements of small tensors, as far as exporters compute shapes with it. Integers
+ * keep to integers, and what overflows or depends on an unknown dimension is INT_UNKNOWN, or NAN as
+ * a float. */
+#include <math.h>
+
+#include "lib/extract/graph/element.h"
+#include "lib/extract/graph/infer.h"
+
+static int64_t int_div(int64_t a, int64_t b)
+{
+	return b == 0 || (b == -1 && a == INT64_MIN) ? INT_UNKNOWN : a / b;
+}
+
+static int64_t int_floor_div(int64_t a, int64_t b)
+{
+	const int64_t q = int_div(a, b);
+
+	return q == INT_UNKNOWN || a % b == 0 || (a < 0) == (b < 0) ? q : q - 1;
+}
+
+/* With the sign of b, as Python has it, or (is_fmod) of a, as C has it. */
+static int64_t int_mod(int64_t a, int64_t b, int is_fmod)
+{
+	int64_t r;
+
+	if (b == 0 || b == -1)
+		return b ? 0 : INT_UNKNOWN;
+	r = a % b;
+	return !is_fmod && r && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/* Binary operators on integers; *known is cleared for those not here. */
+static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int *known)
+{
+	int64_t r;
+
+	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
+		return INT_UNKNOWN;
+	switch (n->op) {
+	case OP_Add:
+	case OP_Sum:
+		return __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	case OP_Sub:
+		return __builtin_sub_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	case OP_Mul:
+		return __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	case OP_Div:
+		return int_div(a, b);
+	case OP_FloorDiv:
+		return int_floor_div(a, b);
+	case OP_Mod:
+		return int_mod(a, b, node_int(n, "fmod", 0) != 0);
+	case OP_Max:
+		return a > b ? a : b;
+	case OP_Min:
+		return a < b ? a : b;
+	case OP_Equal:
+		return a == b;
+	case OP_Greater:
+		return a > b;
+	case OP_GreaterOrEqual:
+		return a >= b;
+	case OP_Less:
+		return a < b;
+	case OP_LessOrEqual:
+		return a <= b;
+	case OP_And:
+		return a && b;
+	case OP_Or:
+		return a || b;
+	case OP_Xor:
+		return !a != !b;
+	default:
+		*known = 0;
+		return 0;
+	}
+}
+
+static double real_binary(enum node_op op, double a, double b, int *known)
+{
+	const int is_known = !isnan(a) && !isnan(b);
+
+	switch (op) {
+	case OP_Add:
+	case OP_Sum:
+		return a + b;
+	case OP_Sub:
+		return a - b;
+	case OP_Mul:
+		return a * b;
+	case OP_Div:
+		return a / b;
+	case OP_FloorDiv:
+		return floor(a / b);
+	case OP_Pow:
+		return pow(a, b);
+	case OP_Max:
+		return is_known ? fmax(a, b) : NAN;
+	case OP_Min:
+		return is_known ? fmin(a, b) : NAN;
+	case OP_Mod:
+		return fmod(a, b);
+	default:
+		*known &= !is_known;
+		return NAN;
+	}
+}
+
+/* Comparisons of floats. */
+static int64_t compare(enum node_op op, double a, double b, int *known)
+{
+	if (isnan(a) || isnan(b))
+		return INT_UNKNOWN;
+	switch (op) {
+	case OP_Equal:
+		return a == b;
+	case OP_Greater:
+		return a > b;
+	case OP_GreaterOrEqual:
+		return a >= b;
+	case OP_Less:
+		return a < b;
+	case OP_LessOrEqual:
+		return a <= b;
+	default:
+		*known = 0;
+		return 0;
+	}
+}
+
+static int64_t int_unary(enum node_op op, int64_t a, int *known)
+{
+	if (a == INT_UNKNOWN)
+		return a;
+	switch (op) {
+	case OP_Identity:
+	case OP_Dropout:
+	case OP_Floor:
+	case OP_Ceil:
+		return a;
+	case OP_Neg:
+		return -a;
+	case OP_Abs:
+		return a < 0 ? -a : a;
+	case OP_Not:
+		return !a;
+	case OP_Sign:
+		return (a > 0) - (a < 0);
+	case OP_Relu:
+		return a < 0 ? 0 : a;
+	default:
+		*known = 0;
+		return 0;
+	}
+}
+
+static double real_unary(enum node_op op, double a, int *known)
+{
+	switch (op) {
+	case OP_Identity:
+	case OP_Dropout:
+		return a;
+	case OP_Neg:
+		return -a;
+	case OP_Abs:
+		return fabs(a);
+	case OP_Floor:
+		return floor(a);
+	case OP_Ceil:
+		return ceil(a);
+	case OP_Round:
+		return nearbyint(a);
+	case OP_Sqrt:
+		return sqrt(a);
+	case OP_Relu:
+		return a < 0 ? 0 : a;
+	case OP_Exp:
+		return exp(a);
+	case OP_Log:
+		return log(a);
+	case OP_Reciprocal:
+		return 1 / a;
+	case OP_Sign:
+		return isnan(a) ? a : (a > 0) - (a < 0);
+	default:
+		*known = 0;
+		return 0;
+	}
+}
+
+static union scalar cast(union scalar v, int from, int to, int *known)
+{
+	union scalar r = v;
+
+	if (elem_is_int(from) && elem_is_real(to)) {
+		r.f = v.i == INT_UNKNOWN ? NAN : (double)v.i;
+	} else if (elem_is_real(from) && elem_is_int(to)) {
+		if (fabs(v.f) < 0x1p62)
+			r.i = to == VALUE_BOOL ? v.f != 0 : (int64_t)v.f;
+		else
+			r.i = INT_UNKNOWN;
+	} else if (elem_is_int(from) && to == VALUE_BOOL && v.i != INT_UNKNOWN) {
+		r.i = v.i != 0;
+	} else if (!(elem_is_int(from) && elem_is_int(to)) &&
+		   !(elem_is_real(from) && elem_is_real(to))) {
+		*known = 0;
+	}
+	return r;
+}
+
+static union scalar apply(const struct graph_node *n, union scalar a, union scalar b, int type,
+			  int to, int *known)
+{
+	union scalar r = {.i = 0};
+
+	if (node_is(n, OP_Cast) || node_is(n, OP_CastLike))
+		return cast(a, type, to, known);
+	if (n->nin > 1 && elem_is_int(type))
+		r.i = int_binary(n, a.i, b.i, known);
+	else if (n->nin > 1 && to == VALUE_BOOL)
+		r.i = compare(n->op, a.f, b.f, known);
+	else if (n->nin > 1)
+		r.f = real_binary(n->op, a.f, b.f, known);
+	else if (elem_is_int(type))
+		r.i = int_unary(n->op, a.i, known);
+	else
+		r.f = real_unary(n->op, a.f, known);
+	return r;
+}
+
+/* Strides of an input seen from the output: 0 along broadcast dimensions. -1: it is no broadcast.
+ */
+static int broadcast_strides(const struct shape *in, const struct shape *out, int64_t *stride)
+{
+	int64_t own[GRAPH_MAX_RANK];
+
+	if (in->rank > out->rank)
+		return -1;
+	infer_strides(in, own);
+	for (int i = 0; i < out->rank; i++) {
+		int from = i - (out->rank - in->rank);
+
+		stride[i] = from < 0 || in->dim[from] == 1 ? 0 : own[from];
+		if (from >= 0 && in->dim[from] != 1 && in->dim[from] != out->dim[i])
+			return -1;
+	}
+	return 0;
+}
+
+enum { ARITY_MAX = 3 };
+
+static union scalar one(const struct graph_node *n, const struct value **in, const int64_t *at,
+			int to, int *known)
+{
+	union scalar a = in[0]->kept[at[0]], b = {.i = 0};
+
+	if (node_is(n, OP_Where)) {
+		const union scalar yes = in[1]->kept[at[1]], no = in[2]->kept[at[2]];
+
+		if (a.i != INT_UNKNOWN || yes.i == no.i)
+			return a.i ? yes : no;
+		if (elem_is_real(in[1]->elem))
+			b.f = NAN;
+		else
+			b.i = INT_UNKNOWN;
+		return b;
+	}
+	if (n->nin > 1 && in[1])
+		b = in[1]->kept[at[1]];
+	return apply(n, a, b, in[0]->elem, to, known);
+}
+
+/* The inputs, if the elements of all are known and of types that go together. */
+static int gather_inputs(const struct infer *x, const struct graph_node *n, int nin,
+			 const struct shape *out, const struct value **in,
+			 int64_t stride[][GRAPH_MAX_RANK])
+{
+	int is_where = node_is(n, OP_Where);
+
+	for (int i = 0; i < nin; i++) {
+		in[i] = node_in(x->g, n, i);
+		if (!in[i] || !in[i]->kept || !shape_known(&in[i]->shape) ||
+		    (!elem_is_int(in[i]->elem) && !elem_is_real(in[i]->elem)) ||
+		    broadcast_strides(&in[i]->shape, out, stride[i]))
+			return -1;
+		if (!(is_where && i < 2) &&
+		    elem_is_int(in[i]->elem) != elem_is_int(in[is_where ? 1 : 0]->elem))
+			return -1;
+	}
+	return is_where && !elem_is_int(in[0]->elem) ? -1 : 0;
+}
+
+void fold_elementwise(struct infer *x, const struct graph_node *n)
+{
+	struct value *v = node_out(x->g, n, 0);
+	const struct value *in[ARITY_MAX] = {NULL};
+	int64_t stride[ARITY_MAX][GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0};
+	int one_in = node_is(n, OP_Dropout) || node_is(n, OP_CastLike);
+	int nin = one_in ? 1 : n->nin, known = 1;
+	union scalar *to;
+
+	if (!v || !shape_known(&v->shape) || nin < 1 || nin > ARITY_MAX ||
+	    (nin == ARITY_MAX) != node_is(n, OP_Where))
+		return;
+	if (gather_inputs(x, n, nin, &v->shape, in, stride) || !(to = infer_keep(x, n, 0)))
+		return;
+	for (int64_t k = 0; k < shape_count(&v->shape) && known; k++) {
+		int64_t p[ARITY_MAX] = {0};
+
+		for (int i = 0; i < nin; i++)
+			for (int d = 0; d < v->shape.rank; d++)
+				p[i] += at[d] * stride[i][d];
+		to[k] = element_fit(v->elem, one(n, in, p, v->elem, &known));
+		for (int d = v->shape.rank; d-- > 0 && ++at[d] == v->shape.dim[d];)
+			at[d] = 0;
+	}
+	if (!known)
+		v->kept = NULL;
+}

@@ -1,0 +1,221 @@
+/* Operators that pad, resize and rearrange images. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/extract/graph/infer.h"
+
+enum { FAR = 1 << 20 }; /* paddings and blocks beyond it are absurd */
+
+int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t *pads, *axes;
+	int npads, naxes, given, some;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	given = infer_list(x->g, n, node_attr(n, "paddings") ? "paddings" : "pads", 1, &npads,
+			   &pads);
+	some = infer_list(x->g, n, NULL, 3, &naxes, &axes);
+	if (given < 0 || some < 0) {
+		for (int i = 0; i < s.rank; i++)
+			s.dim[i] = DIM_UNKNOWN;
+		return infer_set(x, n, 0, &s, e);
+	}
+	if (!some)
+		naxes = s.rank;
+	if (!given || npads != 2 * naxes)
+		return infer_bad(x, n, e, "wants two paddings for each dimension");
+	for (int i = 0; i < naxes; i++) {
+		int axis = some ? infer_axis(axes[i], s.rank) : i;
+
+		if (axis < 0 || pads[i] > FAR || pads[i + naxes] > FAR)
+			return infer_bad(x, n, e, "has paddings that make no sense");
+		if (s.dim[axis] < 0 || pads[i] < -FAR || pads[i + naxes] < -FAR) {
+			s.dim[axis] = DIM_UNKNOWN;
+			continue;
+		}
+		s.dim[axis] += pads[i] + pads[i + naxes];
+		if (s.dim[axis] < 0)
+			return infer_bad(x, n, e, "makes a negative size");
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* The axes that it resizes: how many, -1 if one is not there. */
+static int resized_axes(const struct graph_node *n, int rank, int *axes)
+{
+	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
+	int count = only ? only->nints : rank;
+
+	if (count > GRAPH_MAX_RANK)
+		return -1;
+	for (int i = 0; i < count; i++) {
+		axes[i] = only ? infer_axis(only->ints[i], rank) : i;
+		if (axes[i] < 0)
+			return -1;
+	}
+	return count;
+}
+
+/* Sizes of which one gives the factor for all: the smallest (not_larger) or the largest. 0: each
+ * size stands for itself. */
+static double common_factor(const struct graph *g, const struct graph_node *n)
+{
+	const char *policy = node_str(n, "keep_aspect_ratio_policy", "stretch");
+	const int larger = !strcmp(policy, "not_smaller");
+	const struct shape *s = &node_in(g, n, 0)->shape;
+	int nsizes, axes[GRAPH_MAX_RANK], count = resized_axes(n, s->rank, axes);
+	const int64_t *sizes;
+	double best = 0;
+
+	if ((!larger && strcmp(policy, "not_larger") != 0) ||
+	    infer_list(g, n, NULL, 3, &nsizes, &sizes) != 1 || nsizes != count)
+		return 0;
+	for (int i = 0; i < count; i++) {
+		double f = (double)sizes[i] / (double)s->dim[axes[i]];
+
+		if (s->dim[axes[i]] < 1 || sizes[i] < 0)
+			return 0;
+		if (!i || (larger ? f > best : f < best))
+			best = f;
+	}
+	return best;
+}
+
+/* Factors as floats: an attribute (Upsample 7), or input 1 (Upsample 9, Resize 10) or 2 (Resize
+ * 11). */
+int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
+			int i, double *out)
+{
+	const struct attr *a = node_attr(n, "scales");
+	const struct value *v;
+
+	if (a && a->nfloats == rank) {
+		*out = a->floats[i];
+		return 1;
+	}
+	*out = common_factor(g, n);
+	if (*out > 0)
+		return 1;
+	v = node_in(g, n, n->nin > 2 || opset >= 11 ? 2 : 1);
+	if (!v || !v->kept || !elem_is_real(v->elem) || v->shape.rank != 1 ||
+	    v->shape.dim[0] != rank)
+		return 0;
+	*out = v->kept[i].f;
+	return !isnan(*out);
+}
+
+int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t *sizes;
+	int nsizes, fixed, count, axes[GRAPH_MAX_RANK];
+	double common;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	fixed = infer_list(x->g, n, NULL, 3, &nsizes, &sizes);
+	count = resized_axes(n, s.rank, axes);
+	if (count < 0)
+		return infer_bad(x, n, e, "resizes a dimension that is not there");
+	common = common_factor(x->g, n);
+	for (int i = 0; i < count; i++) {
+		int axis = axes[i];
+		double f, size;
+
+		if (common > 0) {
+			size = floor(common * (double)s.dim[axis] + 0.5);
+			s.dim[axis] = size <= (double)MAX_ELEMENTS ? (int64_t)size : DIM_UNKNOWN;
+			continue;
+		}
+		if (fixed == 1 && nsizes == count) {
+			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
+				return infer_bad(x, n, e, "makes a negative size");
+			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
+		} else if (s.dim[axis] >= 0 &&
+			   infer_resize_factor(x->g, n, x->opset, count, i, &f)) {
+			size = floor((double)s.dim[axis] * f);
+			if (!(size >= 0 && size <= (double)MAX_ELEMENTS))
+				return infer_bad(x, n, e, "has an absurd factor");
+			s.dim[axis] = (int64_t)size;
+		} else {
+			s.dim[axis] = DIM_UNKNOWN;
+		}
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_depth_to_space(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t b = node_int(n, "blocksize", 0);
+	struct shape s;
+
+	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
+		return infer_bad(x, n, e, "wants an image and a blocksize");
+	s = in->shape;
+	for (int i = 1; i < s.rank; i++)
+		if (s.dim[i] >= 0)
+			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] / (b * b) : s.dim[i] * b;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_space_to_depth(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t b = node_int(n, "blocksize", 0);
+	struct shape s;
+
+	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
+		return infer_bad(x, n, e, "wants an image and a blocksize");
+	s = in->shape;
+	for (int i = 1; i < s.rank; i++)
+		if (s.dim[i] >= 0)
+			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] * (b * b) : s.dim[i] / b;
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Blocks of an image become images of their own in the batch: the dimensions behind the batch are
+ * padded and divided by the sizes of input 1, pads are pairs in input 2. And back, with a part cut
+ * off. */
+int infer_space_to_batch(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int back = node_is(n, OP_BatchToSpace), nblock, npads, known;
+	const int64_t *block, *pads;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	known = infer_list(x->g, n, NULL, 1, &nblock, &block) == 1 &&
+		infer_list(x->g, n, NULL, 2, &npads, &pads) == 1;
+	if (known && (nblock >= s.rank || npads != 2 * nblock))
+		return infer_bad(x, n, e, "has blocks that do not fit its data");
+	if (!known)
+		infer_open(&s, s.rank);
+	for (int i = 0; known && i < nblock; i++) {
+		int64_t *d = &s.dim[i + 1], b = block[i], p = pads[2 * i], q = pads[2 * i + 1];
+
+		if (b < 1 || b > FAR || p < 0 || p > FAR || q < 0 || q > FAR)
+			return infer_bad(x, n, e, "has blocks that make no sense");
+		if (s.dim[0] >= 0)
+			s.dim[0] = back ? s.dim[0] / b : s.dim[0] * b;
+		if (*d >= 0)
+			*d = back ? *d * b - p - q : (*d + p + q) / b;
+		if (*d < DIM_UNKNOWN || infer_absurd(&s))
+			return infer_bad(x, n, e, "has blocks that do not fit its data");
+	}
+	return infer_set(x, n, 0, &s, e);
+}

@@ -1,0 +1,255 @@
+/* Operators that keep the shape of an input, or broadcast several; and a few with a shape of their
+ * own. */
+#include "lib/extract/graph/infer.h"
+
+int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (infer_set(x, n, 0, &in->shape, e))
+		return -1;
+	fold_elementwise(x, n);
+	return 0;
+}
+
+/* The mask is of the data's type before operator set 10. */
+int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct value *mask = node_out(x->g, n, 1);
+
+	if (infer_unary(x, n, e))
+		return -1;
+	if (mask && x->opset >= 10)
+		mask->elem = VALUE_BOOL;
+	if (mask)
+		mask->quantized = 0;
+	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
+}
+
+int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+
+	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
+}
+
+/* Means and deviations, of a type that is told, of what is normalized from an axis on. */
+int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+	int axis;
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (in->shape.rank < 0)
+		return 0;
+	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
+	if (axis < 0)
+		return infer_bad(x, n, e, "normalizes a dimension that is not there");
+	s = in->shape;
+	for (int i = axis; i < s.rank; i++)
+		s.dim[i] = 1;
+	for (int i = 1; i < n->nout; i++) {
+		if (node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = (int)node_int(n, "stash_type", VALUE_F32);
+		if (infer_set(x, n, i, &s, e))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t groups = node_int(n, "num_groups", 1);
+	int64_t channels;
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (in->shape.rank < 2)
+		return 0;
+	channels = in->shape.dim[node_channel(n, in->shape.rank)];
+	return groups < 1 || (channels >= 0 && channels % groups)
+		       ? infer_bad(x, n, e, "divides %lld channels into %lld groups",
+				   (long long)channels, (long long)groups)
+		       : 0;
+}
+
+/* In training, means and variances are made, too. */
+int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *scale = node_in(x->g, n, 1), *mean = node_in(x->g, n, 3);
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	for (int i = 1; scale && i < n->nout; i++) {
+		if (mean && node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = mean->elem;
+		if (infer_set(x, n, i, &scale->shape, e))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_has_element(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct shape scalar = {0};
+
+	return infer_set(x, n, 0, &scalar, e);
+}
+
+/* Data in which some elements are replaced. */
+int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (node_is(n, OP_ScatterND))
+		fold_tuples(x, n);
+	else
+		fold_elements(x, n);
+	return 0;
+}
+
+int infer_cumsum(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	if (infer_random_like(x, n, e))
+		return -1;
+	fold_cumsum(x, n);
+	return 0;
+}
+
+/* What a node makes row by row, out of the rows of its first input. */
+static int is_by_row(const struct infer *x, const struct graph_node *n)
+{
+	const struct value *in = node_in(x->g, n, 0), *out = node_out(x->g, n, 0);
+
+	if (node_is(n, OP_Flatten))
+		return in != NULL;
+	if (!in || !out || in->shape.rank != out->shape.rank)
+		return 0;
+	return node_is(n, OP_MatMul) || node_is(n, OP_Add) ||
+	       (node_is(n, OP_Split) && node_int(n, "axis", 0) > 0);
+}
+
+/* A value has so many rows, and what it was made of, too. */
+static void settle_rows(struct infer *x, int value, int64_t rows)
+{
+	for (int depth = 0; depth < 8 && value >= 0; depth++) {
+		struct value *v = x->g->value[value];
+		const struct graph_node *n = v->producer < 0 ? NULL : &x->g->node[v->producer];
+
+		if (v->shape.rank < 1 || v->shape.dim[0] != DIM_UNKNOWN)
+			return;
+		v->shape.dim[0] = rows;
+		if (infer_absurd(&v->shape)) {
+			v->shape.dim[0] = DIM_UNKNOWN;
+			return;
+		}
+		value = n && is_by_row(x, n) ? n->in[0] : -1;
+	}
+}
+
+/* Not of ONNX: both operands have one shape. So the states that a recurrent network begins with get
+ * their batch, which their makers leave open, from what they are added to. */
+static void share_rows(struct infer *x, const struct graph_node *n, struct shape *s)
+{
+	for (int i = 0; i < 2 && n->nin == 2; i++) {
+		const struct value *known = node_in(x->g, n, i), *open = node_in(x->g, n, !i);
+
+		if (!known || !open || known->shape.rank < 1 || s->rank != known->shape.rank ||
+		    open->shape.rank != s->rank || known->shape.dim[0] < 0)
+			continue;
+		s->dim[0] = known->shape.dim[0];
+		settle_rows(x, n->in[!i], s->dim[0]);
+	}
+}
+
+int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	s = in->shape;
+	if (!node_attr(n, "broadcast")) /* before opset 7, input 1 took the shape of input 0 */
+		for (int i = 1; i < n->nin; i++)
+			if ((in = node_in(x->g, n, i)) && infer_broadcast(x, n, &s, &in->shape, e))
+				return -1;
+	if (node_int(n, "alike", 0))
+		share_rows(x, n, &s);
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	fold_elementwise(x, n);
+	return 0;
+}
+
+int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *p = node_in(x->g, n, 1);
+
+	if (n->nin < 3 || !p)
+		return infer_bad(x, n, e, "wants three inputs");
+	if (n->nout && node_out(x->g, n, 0))
+		node_out(x->g, n, 0)->elem = p->elem;
+	return infer_nary(x, n, e);
+}
+
+/* The slope is broadcast onto the data, never the other way. */
+int infer_prelu(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	return infer_random_like(x, n, e);
+}
+
+int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
+
+	int folded = fold_non_zero(x, n, e);
+
+	if (folded)
+		return folded < 0 ? -1 : 0;
+	if (in && in->shape.rank >= 0)
+		s.dim[0] = in->shape.rank;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_quantize_dynamic(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	static const int elem[] = {VALUE_U8, VALUE_F32, VALUE_U8};
+	const struct shape scalar = {0};
+
+	for (int i = 0; i < 3; i++)
+		if (node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = elem[i];
+	if (infer_set(x, n, 1, &scalar, e) || infer_set(x, n, 2, &scalar, e))
+		return -1;
+	return infer_random_like(x, n, e);
+}
+
+int infer_boxes(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct shape s = {2, {DIM_UNKNOWN, 3}};
+
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* N x C x the size of the grid, which is N x size x rank. */
+int infer_grid_sample(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
+	struct shape s;
+
+	if (!in || !grid)
+		return infer_bad(x, n, e, "wants data and a grid");
+	if (in->shape.rank < 3 || grid->shape.rank != in->shape.rank)
+		return 0;
+	s = in->shape;
+	for (int i = 2; i < s.rank; i++)
+		s.dim[i] = grid->shape.dim[i - 1];
+	return infer_set(x, n, 0, &s, e);
+}

@@ -1,0 +1,234 @@
+/* Loop, and TensorFlow's While: followed turn by turn as far as their conditions are known. One
+ * that may end at any time, or whose number of turns is not known, counts as one turn.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/graph/infer_body.h"
+
+enum {
+	TURNS_FOLLOWED = 256,	/* of a Loop, one after the other */
+	NODES_FOLLOWED = 65536, /* in all of them */
+};
+
+static void set_turn(struct infer *x, struct value *v, int64_t turn)
+{
+	if (!v)
+		return;
+	v->shape = (struct shape){0};
+	v->elem = VALUE_I64;
+	v->kept = NULL;
+	if (turn < 0)
+		return;
+	v->kept = arena_new(x->g->a, union scalar);
+	v->kept[0].i = turn;
+}
+
+/* The outputs of one turn, from `first_out` on, are the inputs of the next, all at once: old has
+ * room for them. */
+static void hand_on(struct graph *sub, int first_in, int first_out, int states, struct value *old)
+{
+	for (int i = 0; i < states; i++)
+		if (body_end(sub, &sub->outputs, first_out + i))
+			old[i] = *body_end(sub, &sub->outputs, first_out + i);
+	for (int i = 0; i < states; i++)
+		if (body_end(sub, &sub->inputs, first_in + i) &&
+		    body_end(sub, &sub->outputs, first_out + i))
+			body_copy(body_end(sub, &sub->inputs, first_in + i), &old[i]);
+}
+
+/* Turn after turn, as far as the condition stays known; is_counted: there is none. most: -1: the
+ * condition alone ends the loop. The number of turns, or -1. */
+static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, int is_counted,
+		      struct value *old, struct err *e, int *r)
+{
+	const int64_t last = most < 0 ? NODES_FOLLOWED / (sub->nnode + 1) : most;
+
+	for (int64_t turn = 0; turn < last && (most >= 0 || x->walked < WALK_MOST / 2); turn++) {
+		set_turn(x, body_end(sub, &sub->inputs, 0), turn);
+		if (turn)
+			hand_on(sub, 2, 1, states, old);
+		*r = body_walk(x, sub, e);
+		if (*r <= 0)
+			return -1;
+		switch (is_counted ? 1 : body_truth(body_end(sub, &sub->outputs, 0))) {
+		case 0:
+			return turn + 1;
+		case 1:
+			continue;
+		default:
+			return -1;
+		}
+	}
+	return most;
+}
+
+/* The outputs of a Loop: what the last turn hands on, and one part of each turn. */
+static int loop_outputs(struct infer *x, const struct graph_node *n, struct graph *sub, int states,
+			int64_t turns, struct err *e)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *from = body_end(sub, &sub->outputs, 1 + i);
+		struct value *to = node_out(x->g, n, i);
+		struct shape s;
+
+		if (!to || !from)
+			continue;
+		if (i < states) {
+			body_copy(to, turns == 0 ? node_in(x->g, n, 2 + i) ? node_in(x->g, n, 2 + i)
+									   : from
+						 : from);
+			if (turns < 0) {
+				to->kept = NULL;
+				to->sequence = NULL;
+			}
+			continue;
+		}
+		to->elem = from->elem;
+		s.rank = from->shape.rank;
+		if (s.rank < 0 || s.rank == GRAPH_MAX_RANK)
+			continue;
+		s.dim[s.rank++] = 0;
+		s.dim[0] = turns < 0 ? DIM_UNKNOWN : turns;
+		memcpy(s.dim + 1, from->shape.dim, sizeof *s.dim * (size_t)from->shape.rank);
+		if (infer_set(x, n, i, &s, e))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *sub = body_graph(n, "body");
+	const struct value *most = node_in(x->g, n, 0), *go = node_in(x->g, n, 1);
+	int states = n->nin > 2 ? n->nin - 2 : 0, r = 1, goes = go ? body_truth(go) : 1;
+	const int is_counted = !go;
+	struct value *old;
+	int64_t limit = body_truth(most) < 0 ? -1 : most->kept[0].i, turns = -1;
+
+	if (!sub)
+		return infer_bad(x, n, e, "lacks a body");
+	if (states > sub->inputs.n - 2)
+		states = sub->inputs.n > 2 ? sub->inputs.n - 2 : 0;
+	limit = limit > TIMES_MOST ? -1 : limit;
+	for (int i = 0; i < states; i++)
+		if (body_end(sub, &sub->inputs, 2 + i))
+			body_begin(body_end(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 1);
+	if (body_end(sub, &sub->inputs, 1))
+		body_begin(body_end(sub, &sub->inputs, 1), go, 1);
+	if (goes == 1 &&
+	    (limit < 0 ? !is_counted
+		       : limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED)) {
+		old = xcalloc((size_t)states + 1, sizeof *old);
+		turns = follow(x, sub, states, limit, is_counted, old, e, &r);
+		free(old);
+	}
+	if (goes == 0)
+		turns = 0;
+	if (r > 0 && turns <= 0) { /* as any turn finds it */
+		set_turn(x, body_end(sub, &sub->inputs, 0), -1);
+		for (int i = 0; i < states; i++)
+			if (body_end(sub, &sub->inputs, 2 + i))
+				body_begin(body_end(sub, &sub->inputs, 2 + i),
+					   node_in(x->g, n, 2 + i), 0);
+		r = body_walk_any_turn(x, sub, 2, states, e);
+		if (r > 0 && turns < 0 && limit >= 0 && goes == 1 &&
+		    (is_counted || body_truth(body_end(sub, &sub->outputs, 0)) == 1))
+			turns = limit;
+	}
+	if (r <= 0)
+		return r;
+	sub->times = turns < 0 ? 1 : turns;
+	sub->is_dead = !sub->times;
+	sub->is_once = turns < 0;
+	return loop_outputs(x, n, sub, states, turns, e);
+}
+
+/* ---- While ---- */
+
+/* The condition of the states that the next turn of the body begins with; -1: it is not known. */
+static int goes_on(struct infer *x, struct graph *cond, const struct graph *body, int states,
+		   struct err *e, int *r)
+{
+	for (int i = 0; i < states; i++)
+		body_copy(cond->value[cond->inputs.at[i]], body->value[body->inputs.at[i]]);
+	*r = body_walk(x, cond, e);
+	return *r > 0 ? body_truth(body_end(cond, &cond->outputs, 0)) : -1;
+}
+
+/* Turn after turn, as long as the condition is known. The number of turns, or -1. */
+static int64_t follow_while(struct infer *x, struct graph *cond, struct graph *body, int states,
+			    struct value *old, struct err *e, int *r)
+{
+	const int64_t nodes = cond->nnode + body->nnode + 1;
+
+	for (int64_t turn = 0; turn * nodes <= NODES_FOLLOWED && x->walked < WALK_MOST / 2;
+	     turn++) {
+		const int goes = goes_on(x, cond, body, states, e, r);
+
+		if (goes <= 0)
+			return goes < 0 ? -1 : turn;
+		*r = body_walk(x, body, e);
+		if (*r <= 0)
+			return -1;
+		hand_on(body, 0, 0, states, old);
+	}
+	return -1;
+}
+
+/* What the loop begins with; what no turn changes stays the constant that it is. */
+static void begin_while(const struct infer *x, const struct graph_node *n, struct graph *body,
+			int keep)
+{
+	for (int i = 0; i < n->nin; i++) {
+		struct value *to = body->value[body->inputs.at[i]];
+		const struct value *from = node_in(x->g, n, i);
+		const int stays = body->inputs.at[i] == body->outputs.at[i];
+
+		body_begin(to, from, keep || stays);
+		to->is_const = stays && from && from->is_const;
+	}
+}
+
+/* Not of ONNX: the inputs are states, as are the outputs; the graph "condition" of the states says
+ * whether the graph "body" makes the next ones of them. */
+int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *cond = body_graph(n, "condition"), *body = body_graph(n, "body");
+	struct value *old;
+	int64_t turns;
+	int r = 1;
+
+	if (!cond || !body || cond->inputs.n != n->nin || body->inputs.n != n->nin ||
+	    body->outputs.n != n->nin)
+		return infer_bad(x, n, e, "lacks a body, or a condition");
+	begin_while(x, n, body, 1);
+	old = xcalloc((size_t)n->nin + 1, sizeof *old);
+	turns = follow_while(x, cond, body, n->nin, old, e, &r);
+	free(old);
+	if (r < 0)
+		return -1;
+	if (turns < 0) {
+		begin_while(x, n, body, 0);
+		r = body_walk_any_turn(x, body, 0, n->nin, e);
+		if (r <= 0)
+			return r;
+	}
+	body->times = turns < 0 ? 1 : turns < TIMES_MOST ? turns : TIMES_MOST;
+	body->is_dead = !turns;
+	body->is_once = turns < 0;
+	cond->times = 0; /* it multiplies nothing */
+	cond->is_dead = 1;
+	for (int i = 0; i < n->nout; i++) {
+		struct value *to = node_out(x->g, n, i);
+
+		if (!to || i >= n->nin)
+			continue;
+		body_copy(to, body_end(body, turns < 0 ? &body->outputs : &body->inputs, i));
+		if (turns < 0) {
+			to->kept = NULL;
+			to->sequence = NULL;
+		}
+	}
+	return 0;
+}

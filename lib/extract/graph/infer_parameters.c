@@ -1,0 +1,110 @@
+/* Parameters whose shapes a file does not tell, because they follow from the data: of Keras' layers
+ * only the number of filters or units is known.
+ *
+ * A node says it by an attribute that ONNX does not have: "filters" of Conv and
+ * ConvTranspose, "units" of MatMul, whose right side is rows x units, "units_like" with the value
+ * whose last dimension is their number, "is_bias" of Add, whose right side has an element for each
+ * unit, and "hidden_size" of a recurrent network, which ONNX has, too.
+ */
+#include <string.h>
+
+#include "lib/extract/graph/infer.h"
+
+enum { MOST = 1 << 24 };
+
+/* Input i, if it is a constant of unknown shape. */
+static struct value *unknown(const struct infer *x, const struct graph_node *n, int i)
+{
+	struct value *v = i < n->nin && n->in[i] >= 0 ? x->g->value[n->in[i]] : NULL;
+
+	return v && v->is_const && v->shape.rank < 0 ? v : NULL;
+}
+
+static int is_size(int64_t n)
+{
+	return n > 0 && n <= MOST;
+}
+
+/* Reals of the type of the data, if the file does not tell it. */
+static void set(struct value *v, const struct value *data, int rank, const int64_t *dim)
+{
+	if (!v)
+		return;
+	v->shape.rank = rank;
+	memcpy(v->shape.dim, dim, sizeof *dim * (size_t)rank);
+	if (v->elem == VALUE_UNKNOWN)
+		v->elem = elem_is_real(data->elem) ? data->elem : VALUE_F32;
+}
+
+static void filters(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const struct attr *kernel = node_attr(n, "kernel_shape");
+	const int is_transposed = node_is(n, OP_ConvTranspose), rank = data->shape.rank;
+	int64_t count = node_int(n, "filters", 0), groups = node_int(n, "group", 1),
+		dim[GRAPH_MAX_RANK];
+	int64_t channels = rank > 2 ? data->shape.dim[node_channel(n, rank)] : -1;
+
+	if (!kernel || kernel->nints != rank - 2 || !is_size(channels) || n->filter)
+		return;
+	if (!groups) /* depthwise: each channel has `count` filters */
+		groups = channels;
+	if (!node_int(n, "group", 1))
+		count = is_size(count) ? count * channels : 0;
+	if (!is_size(count) || groups < 1 || channels % groups || count % groups)
+		return;
+	dim[0] = is_transposed ? channels : count;
+	dim[1] = is_transposed ? count / groups : channels / groups;
+	memcpy(dim + 2, kernel->ints, sizeof *dim * (size_t)(rank - 2));
+	set(unknown(x, n, 1), data, rank, dim);
+	set(unknown(x, n, 2), data, 1, &count);
+}
+
+static void units(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const int like = (int)node_int(n, "units_like", -1);
+	const struct shape *other =
+		like >= 0 && like < x->g->nvalue ? &x->g->value[like]->shape : NULL;
+	int64_t count =
+		other && other->rank > 0 ? other->dim[other->rank - 1] : node_int(n, "units", 0);
+	const int64_t rows = data->shape.rank > 0 ? data->shape.dim[data->shape.rank - 1] : -1;
+	const int64_t dim[] = {rows, count};
+
+	if (is_size(count) && is_size(rows))
+		set(unknown(x, n, 1), data, 2, dim);
+}
+
+static void bias(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const int rank = data->shape.rank;
+
+	if (node_int(n, "is_bias", 0) && rank > 0 && is_size(data->shape.dim[rank - 1]))
+		set(unknown(x, n, 1), data, 1, &data->shape.dim[rank - 1]);
+}
+
+static void recurrent(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const int64_t hidden = node_int(n, "hidden_size", 0);
+	const int64_t gates = node_is(n, OP_LSTM) ? 4 : node_is(n, OP_GRU) ? 3 : 1;
+	const int64_t dirs = strcmp(node_str(n, "direction", "forward"), "bidirectional") ? 1 : 2;
+
+	if (!is_size(hidden) || data->shape.rank != 3 || !is_size(data->shape.dim[2]))
+		return;
+	set(unknown(x, n, 1), data, 3, (const int64_t[]){dirs, gates * hidden, data->shape.dim[2]});
+	set(unknown(x, n, 2), data, 3, (const int64_t[]){dirs, gates * hidden, hidden});
+}
+
+void infer_parameters(struct infer *x, const struct graph_node *n)
+{
+	const struct value *data = node_in(x->g, n, 0);
+
+	if (!data || data->shape.rank < 0)
+		return;
+	if (node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose))
+		filters(x, n, data);
+	else if (node_is(n, OP_MatMul))
+		units(x, n, data);
+	else if (node_is(n, OP_Add))
+		bias(x, n, data);
+	else if (node_is(n, OP_LSTM) || node_is(n, OP_GRU) || node_is(n, OP_RNN))
+		recurrent(x, n, data);
+}

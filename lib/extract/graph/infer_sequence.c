@@ -1,0 +1,229 @@
+/* Sequences of tensors, as far as their lengths are known. */
+#include <string.h>
+
+#include "lib/extract/graph/infer.h"
+
+enum { ITEMS_MOST = 4096 };
+
+/* Output 0 as a sequence with room for n items. NULL: it is left out, or would be too long. */
+static struct sequence *new_sequence(struct infer *x, const struct graph_node *n, int64_t count)
+{
+	struct value *v = node_out(x->g, n, 0);
+	struct sequence *s;
+
+	if (!v || count < 0 || count > ITEMS_MOST || x->kept > KEEP_ALL)
+		return NULL;
+	x->kept += count;
+	s = arena_new(x->g->a, struct sequence);
+	s->item = arena_array(x->g->a, const struct value *, count + 1);
+	s->n = count;
+	v->sequence = s;
+	return s;
+}
+
+static const struct sequence *sequence_in(const struct infer *x, const struct graph_node *n, int i)
+{
+	const struct value *v = node_in(x->g, n, i);
+
+	return v ? v->sequence : NULL;
+}
+
+/* The item that input i counts, from the end if negative; otherwise where it is left out. -1: it is
+ * not known, or not there. */
+static int64_t place(const struct infer *x, const struct graph_node *n, int i, int64_t count,
+		     int64_t otherwise)
+{
+	const int64_t *list;
+	int len, r = infer_list(x->g, n, NULL, i, &len, &list);
+	int64_t at = r == 1 && len == 1 ? list[0] : r ? INT_UNKNOWN : otherwise;
+
+	if (at == INT_UNKNOWN || at < -count || at > count)
+		return -1;
+	return at < 0 ? at + count : at;
+}
+
+/* Inference changes a value of a body in its next turn: a list keeps what it was. */
+static const struct value *copy_of(struct infer *x, const struct value *v)
+{
+	struct value *copy = arena_new(x->g->a, struct value);
+
+	x->kept += (int64_t)(sizeof *v / sizeof(union scalar));
+	*copy = *v;
+	return copy;
+}
+
+int infer_sequence_construct(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct sequence *s = new_sequence(x, n, n->nin);
+
+	(void)e;
+	for (int i = 0; s && i < n->nin; i++)
+		if (!node_in(x->g, n, i))
+			return infer_lacks(x, n, e);
+		else
+			s->item[i] = copy_of(x, node_in(x->g, n, i));
+	return 0;
+}
+
+/* The same without item `at`, or with one before it. */
+static int change(struct infer *x, const struct graph_node *n, const struct value *add, int64_t at)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+	struct sequence *s;
+
+	if (!from || at < 0 || (!add && at >= from->n))
+		return 0;
+	s = new_sequence(x, n, from->n + (add ? 1 : -1));
+	add = s && add ? copy_of(x, add) : add;
+	for (int64_t i = 0; s && i < s->n; i++)
+		s->item[i] = add && i == at ? add
+			     : add	    ? from->item[i - (i > at)]
+					    : from->item[i + (i >= at)];
+	return 0;
+}
+
+int infer_sequence_insert(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+
+	if (!node_in(x->g, n, 1))
+		return infer_lacks(x, n, e);
+	return from ? change(x, n, node_in(x->g, n, 1), place(x, n, 2, from->n, from->n)) : 0;
+}
+
+int infer_sequence_erase(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+
+	(void)e;
+	return from ? change(x, n, NULL, place(x, n, 1, from->n, from->n - 1)) : 0;
+}
+
+int infer_sequence_at(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+	int64_t at = from ? place(x, n, 1, from->n, 0) : -1;
+	struct value *v = node_out(x->g, n, 0);
+
+	if (!v || at < 0 || at >= from->n)
+		return 0;
+	v->elem = from->item[at]->elem;
+	v->kept = from->item[at]->kept;
+	v->quantized = from->item[at]->quantized;
+	return infer_set(x, n, 0, &from->item[at]->shape, e);
+}
+
+int infer_sequence_length(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+	const struct shape scalar = {0};
+	union scalar *to;
+
+	if (node_out(x->g, n, 0))
+		node_out(x->g, n, 0)->elem = VALUE_I64;
+	if (infer_set(x, n, 0, &scalar, e))
+		return -1;
+	if ((to = infer_keep(x, n, 0)))
+		to[0].i = from ? from->n : INT_UNKNOWN;
+	return 0;
+}
+
+/* Parts along an axis: of one size (a scalar), of several, or of 1, whose dimension may go. */
+int infer_split_to_sequence(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *split = node_in(x->g, n, 1);
+	int axis, count = 0, given, drop = !split && !node_int(n, "keepdims", 1);
+	const int64_t *sizes = NULL;
+	int64_t all, one = 1, parts;
+	struct sequence *s;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	given = infer_list(x->g, n, NULL, 1, &count, &sizes);
+	axis = in->shape.rank < 0 ? -1 : infer_axis(node_int(n, "axis", 0), in->shape.rank);
+	if (in->shape.rank >= 0 && axis < 0)
+		return infer_bad(x, n, e, "splits a dimension that is not there");
+	all = axis < 0 ? DIM_UNKNOWN : in->shape.dim[axis];
+	if (given < 0 || all < 0)
+		return 0;
+	if (split && split->shape.rank == 0)
+		one = sizes[0];
+	if (one < 1)
+		return one == INT_UNKNOWN ? 0 : infer_bad(x, n, e, "splits into parts of nothing");
+	parts = split && split->shape.rank == 1 ? count : all / one + !!(all % one);
+	if (!(s = new_sequence(x, n, parts)))
+		return 0;
+	for (int64_t i = 0; i < parts; i++) {
+		const struct value part = {.name = "", .elem = in->elem, .shape = in->shape};
+		struct value *v = (struct value *)copy_of(x, &part);
+		int64_t size = split && split->shape.rank == 1 ? sizes[i]
+			       : all - i * one < one	       ? all - i * one
+							       : one;
+
+		v->shape.dim[axis] = size < 0 || size > all ? DIM_UNKNOWN : size;
+		if (drop) {
+			v->shape.rank--;
+			memmove(v->shape.dim + axis, v->shape.dim + axis + 1,
+				sizeof *v->shape.dim * (size_t)(v->shape.rank - axis));
+		}
+		s->item[i] = v;
+	}
+	return 0;
+}
+
+int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct sequence *from = sequence_in(x, n, 0);
+	int add = node_int(n, "new_axis", 0) != 0, axis;
+	struct shape s;
+
+	if (!from || !from->n || from->item[0]->shape.rank < 0)
+		return 0;
+	s = from->item[0]->shape;
+	if (add && s.rank == GRAPH_MAX_RANK)
+		return 0;
+	axis = infer_axis(node_int(n, "axis", 0), s.rank + add);
+	if (axis < 0)
+		return infer_bad(x, n, e, "joins along a dimension that is not there");
+	if (node_out(x->g, n, 0))
+		node_out(x->g, n, 0)->elem = from->item[0]->elem;
+	if (add) {
+		memmove(s.dim + axis + 1, s.dim + axis, sizeof *s.dim * (size_t)(s.rank - axis));
+		s.rank++;
+		s.dim[axis] = from->n;
+		return infer_set(x, n, 0, &s, e);
+	}
+	for (int64_t i = 1; i < from->n; i++) {
+		const struct shape *more = &from->item[i]->shape;
+
+		if (more->rank != s.rank)
+			return 0;
+		if (s.dim[axis] < 0 || more->dim[axis] < 0)
+			s.dim[axis] = DIM_UNKNOWN;
+		else if (__builtin_add_overflow(s.dim[axis], more->dim[axis], &s.dim[axis]))
+			return infer_bad(x, n, e, "makes a tensor of absurd size");
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Not of ONNX: a list of items of one shape, along the first dimension of a tensor, in which item 2
+ * takes the place that input 1 counts. A list that has no items yet has that dimension alone. */
+int infer_set_item(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *list = node_in(x->g, n, 0), *item = node_in(x->g, n, 2);
+	struct value *v = node_out(x->g, n, 0);
+	struct shape s;
+
+	if (!list || !item)
+		return infer_lacks(x, n, e);
+	if (!v)
+		return 0;
+	v->elem = item->elem;
+	if (item->shape.rank < 0 || item->shape.rank == GRAPH_MAX_RANK)
+		return 0;
+	s = (struct shape){item->shape.rank + 1, {list->shape.rank > 0 ? list->shape.dim[0] : -1}};
+	if (s.dim[0] < 0)
+		s.dim[0] = DIM_UNKNOWN;
+	memcpy(s.dim + 1, item->shape.dim, sizeof *s.dim * (size_t)item->shape.rank);
+	return infer_set(x, n, 0, &s, e);
+}

@@ -1,0 +1,321 @@
+/* Operators of signals and images that networks rarely have: transforms, windows, regions; losses
+ * and random tensors; and those whose sizes depend on data. */
+#include <string.h>
+
+#include "lib/extract/graph/infer.h"
+
+/* The one integer of input i. 1; 0: it is left out; -1: it is not known. */
+static int one_of(const struct infer *x, const struct graph_node *n, int i, int64_t *v)
+{
+	const int64_t *list;
+	int count, r = infer_list(x->g, n, NULL, i, &count, &list);
+
+	if (r == 1 && (count != 1 || list[0] == INT_UNKNOWN))
+		r = -1;
+	if (r == 1)
+		*v = list[0];
+	return r;
+}
+
+static void set_elem(struct infer *x, const struct graph_node *n, int i, int elem)
+{
+	if (node_out(x->g, n, i))
+		node_out(x->g, n, i)->elem = elem;
+}
+
+/* Regions of an image: regions x channels x the size of a region. */
+int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *rois = node_in(x->g, n, 1);
+	const struct attr *pooled = node_attr(n, "pooled_shape");
+	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, 1, 1}};
+
+	if (!in || !rois)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank == 4)
+		s.dim[1] = in->shape.dim[1];
+	if (rois->shape.rank == 2)
+		s.dim[0] = rois->shape.dim[0];
+	if (node_is(n, OP_RoiAlign)) {
+		s.dim[2] = node_int(n, "output_height", 1);
+		s.dim[3] = node_int(n, "output_width", 1);
+	} else if (pooled && pooled->nints == 2) {
+		s.dim[2] = pooled->ints[0];
+		s.dim[3] = pooled->ints[1];
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Columns back to an image: image_shape is input 1, block_shape input 2. */
+int infer_col2im(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t *image, *block;
+	int nimage, nblock, known = infer_list(x->g, n, NULL, 1, &nimage, &image) == 1;
+	int64_t size = 1;
+	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (!known || in->shape.rank != 3 || nimage + 2 > GRAPH_MAX_RANK)
+		return 0;
+	s.dim[0] = in->shape.dim[0];
+	if (infer_list(x->g, n, NULL, 2, &nblock, &block) == 1) {
+		for (int i = 0; i < nblock; i++)
+			if (block[i] < 1 || __builtin_mul_overflow(size, block[i], &size))
+				return infer_bad(x, n, e, "has blocks that make no sense");
+		s.dim[1] = in->shape.dim[1] < 0 ? DIM_UNKNOWN : in->shape.dim[1] / size;
+	}
+	for (int i = 0; i < nimage; i++)
+		s.dim[s.rank++] = image[i] == INT_UNKNOWN ? DIM_UNKNOWN : image[i];
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_center(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const struct attr *axes = node_attr(n, "axes");
+	const int64_t *to;
+	struct shape s;
+	int count, known = infer_list(x->g, n, NULL, 1, &count, &to) == 1;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	if (known && count != (axes ? axes->nints : s.rank))
+		return infer_bad(x, n, e, "has sizes that do not fit its data");
+	for (int i = 0; i < (axes ? axes->nints : s.rank); i++) {
+		int axis = axes ? infer_axis(axes->ints[i], s.rank) : i;
+
+		if (axis < 0)
+			return infer_bad(x, n, e, "crops a dimension that is not there");
+		s.dim[axis] = known && to[i] != INT_UNKNOWN ? to[i] : DIM_UNKNOWN;
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* A grid for an image of that size (N, C, [D,] H, W): N x [D x] H x W x dimensions. */
+int infer_grid(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const int64_t *size;
+	int count;
+	struct shape s = {0};
+
+	if (infer_list(x->g, n, NULL, 1, &count, &size) != 1 || count < 3 || count > GRAPH_MAX_RANK)
+		return 0;
+	for (int i = 0; i < count; i++)
+		if (i != 1)
+			s.dim[s.rank++] = size[i] == INT_UNKNOWN ? DIM_UNKNOWN : size[i];
+	s.dim[s.rank++] = count - 2;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_det(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank < 2)
+		return 0;
+	s = in->shape;
+	s.rank -= 2;
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* The last dimension holds real and imaginary parts. */
+int infer_dft(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t axis = node_int(n, "axis", x->opset < 20 ? 1 : -2), length = DIM_UNKNOWN;
+	int one_sided = node_int(n, "onesided", 0) != 0, inverse = node_int(n, "inverse", 0) != 0;
+	int at, told = one_of(x, n, 1, &length);
+	struct shape s;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank < 2 || one_of(x, n, 2, &axis) < 0)
+		return 0;
+	s = in->shape;
+	at = infer_axis(axis, s.rank);
+	if (at < 0)
+		return infer_bad(x, n, e, "transforms a dimension that is not there");
+	if (told)
+		s.dim[at] = length;
+	if (one_sided && !inverse && s.dim[at] >= 0)
+		s.dim[at] = s.dim[at] / 2 + 1;
+	else if (one_sided && inverse && !told && s.dim[at] > 0)
+		s.dim[at] = 2 * (s.dim[at] - 1);
+	s.dim[s.rank - 1] = one_sided && inverse ? 1 : 2;
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Signal: batch x length [x 1]; batch x frames x frequencies x 2. */
+int infer_stft(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *window = node_in(x->g, n, 2);
+	int64_t step = 0, frame = -1;
+	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 2}};
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (one_of(x, n, 3, &frame) == 0 && window && window->shape.rank == 1)
+		frame = window->shape.dim[0];
+	if (in->shape.rank >= 2)
+		s.dim[0] = in->shape.dim[0];
+	if (frame > 0)
+		s.dim[2] = node_int(n, "onesided", 1) ? frame / 2 + 1 : frame;
+	if (one_of(x, n, 1, &step) == 1 && step > 0 && frame > 0 && in->shape.rank >= 2 &&
+	    in->shape.dim[1] >= frame)
+		s.dim[1] = (in->shape.dim[1] - frame) / step + 1;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_window(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct shape s = {1, {DIM_UNKNOWN}};
+
+	(void)one_of(x, n, 0, &s.dim[0]);
+	set_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Bins x frequencies, where the inputs are bins and the length of the transform. */
+int infer_mel(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
+
+	(void)one_of(x, n, 0, &s.dim[1]);
+	if (one_of(x, n, 1, &s.dim[0]) == 1)
+		s.dim[0] = s.dim[0] / 2 + 1;
+	set_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_multinomial(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {2, {DIM_UNKNOWN, node_int(n, "sample_size", 1)}};
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank == 2)
+		s.dim[0] = in->shape.dim[0];
+	set_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_I32));
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* A loss for each label, or one for all; output 1 has the shape of the scores. */
+int infer_loss(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *scores = node_in(x->g, n, 0), *labels = node_in(x->g, n, 1);
+	int each = !strcmp(node_str(n, "reduction", "mean"), "none");
+	const struct shape scalar = {0};
+
+	if (!scores || !labels)
+		return infer_lacks(x, n, e);
+	if (infer_set(x, n, 1, &scores->shape, e))
+		return -1;
+	return infer_set(x, n, 0, each ? &labels->shape : &scalar, e);
+}
+
+int infer_random(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct attr *a = node_attr(n, "shape");
+	struct shape s;
+
+	if (!a || a->nints > GRAPH_MAX_RANK)
+		return infer_bad(x, n, e, "has no shape");
+	s.rank = a->nints;
+	for (int i = 0; i < s.rank; i++)
+		s.dim[i] = a->ints[i];
+	set_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_F32));
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* How many different elements there are is not known. */
+int infer_unique(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {1, {DIM_UNKNOWN}}, list = s;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	for (int i = 1; i < 4; i++) {
+		set_elem(x, n, i, VALUE_I64);
+		if (infer_set(x, n, i, &list, e))
+			return -1;
+	}
+	if (node_attr(n, "axis") && in->shape.rank >= 0) {
+		int axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
+
+		if (axis < 0)
+			return infer_bad(x, n, e, "looks along a dimension that is not there");
+		s = in->shape;
+		s.dim[axis] = DIM_UNKNOWN;
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_compress(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {1, {DIM_UNKNOWN}};
+	const int64_t *keep;
+	int axis = 0, count, known = infer_list(x->g, n, NULL, 1, &count, &keep) == 1;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (node_attr(n, "axis")) {
+		if (in->shape.rank < 0)
+			return 0;
+		axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
+		if (axis < 0)
+			return infer_bad(x, n, e, "picks along a dimension that is not there");
+		s = in->shape;
+	}
+	s.dim[axis] = known ? 0 : DIM_UNKNOWN;
+	for (int i = 0; i < count && s.dim[axis] >= 0; i++)
+		s.dim[axis] = keep[i] == INT_UNKNOWN ? DIM_UNKNOWN : s.dim[axis] + (keep[i] != 0);
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* The last dimension has one element for each pattern. */
+int infer_patterns(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const struct attr *a = node_attr(n, "ngram_indexes");
+	int64_t most = -1;
+	struct shape s;
+
+	if (!in)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank < 1 || !a)
+		return 0;
+	for (int i = 0; i < a->nints; i++)
+		most = a->ints[i] > most && a->ints[i] < MAX_ELEMENTS ? a->ints[i] : most;
+	s = in->shape;
+	s.dim[s.rank - 1] = most + 1;
+	set_elem(x, n, 0, VALUE_F32);
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* A convolution over time and the state that it leaves, batch x channels x steps. */
+int infer_causal_conv(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *w = node_in(x->g, n, 1);
+	struct shape s;
+
+	if (!in || !w)
+		return infer_lacks(x, n, e);
+	s = in->shape;
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	if (s.rank != 3 || w->shape.rank != 3)
+		return 0;
+	s.dim[2] = w->shape.dim[2] > 0 ? w->shape.dim[2] - 1 : DIM_UNKNOWN;
+	return infer_set(x, n, 1, &s, e);
+}

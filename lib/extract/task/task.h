@@ -1,0 +1,143 @@
+/* Tasks: which nodes of a graph are operators that can be tuned, and as which workloads.
+ *
+ * A node that multiplies and adds but is no operator of the toolkit (or of another element type, or
+ * of unknown shape) gets a reason instead of a workload; its multiply-adds still count in the
+ * model's sum where they are known.
+ */
+#ifndef TL_EXTRACT_TASK_TASK_H
+#define TL_EXTRACT_TASK_TASK_H
+
+#include "lib/extract/graph/graph.h"
+#include "lib/op/op.h"
+
+enum { TASK_TAKES = 24 };
+
+/* What became of a node that was taken into a task. */
+enum taken_as {
+	TAKEN_BIAS,  /* Add: a constant along the channels */
+	TAKEN_SCALE, /* Mul: likewise */
+	TAKEN_NORM,  /* BatchNormalization */
+	TAKEN_ADD,   /* Add: of another tensor */
+	TAKEN_MUL,   /* Mul: likewise */
+	TAKEN_REST,  /* an activation, or the last node of one, or nothing */
+};
+
+struct task {
+	int node;
+	int part; /* 0: the task is all that the node computes. 1 or 2: it is the first or second
+		   * product in a node that computes other things, too, such as attention. */
+	int64_t times; /* how often one run of the node computes it */
+	/* What task_fuse() took, in order: what each is, and the value that is its other operand
+	 * (-1: none). out: the value that the task makes. */
+	struct {
+		int node, other;
+		enum taken_as as;
+	} taken[TASK_TAKES];
+	int ntaken, out;
+	int in; /* the value that it reads, where a Pad went into it, too */
+	struct workload w;
+	int64_t macs;	 /* multiply-adds, of all times; -1: unknown */
+	const char *why; /* why there is no workload; NULL: there is one */
+	/* The dimensions of its result that a bias runs along: where they begin (-1: none is
+	 * known), and how many they are. There are several where the columns of a product were
+	 * split. */
+	int channel_dim, channel_dims;
+	int pad; /* node of a Pad that went into the padding, or -1 */
+};
+
+enum { TASK_PARTS = 2 }; /* of one node, at most */
+
+/* Which workloads are wanted. */
+enum task_kinds {
+	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision, but not
+			   of constants alone */
+	TASKS_PRODUCTS, /* whatever multiplies and adds */
+	TASKS_ALL,	/* and all else that is an operator; attention as one */
+};
+struct task_wanted {
+	enum task_kinds kinds;
+	enum layout layout; /* of images; NHWC or NCHW */
+	int64_t opset;	    /* whose rules hold for the graph */
+};
+
+/* How many tasks the node is: 0, if it does not multiply and add; fills t. The workloads are not
+ * finished yet. */
+int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
+/* The products in a recurrent network (task_rnn.c). */
+int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a, struct task *t);
+/* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
+void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
+/* a x b and a + b, or -1 if either is unknown or the result absurd. */
+int64_t task_times(int64_t a, int64_t b);
+int64_t task_plus(int64_t a, int64_t b);
+const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n);
+
+/* Along so many axes, of which the first may be missing: sizes of input and output, and of what has
+ * the kernel first, in a problem that has these dimensions there. */
+struct window;
+void task_axes(int64_t *dim, const struct window *w, int axes, int in, int out, int kernel);
+/* The layout of images of three dimensions that goes with one of two. */
+enum layout task_layout(enum layout layout, int is_3d);
+/* 1: the node is another operator, *t is filled (task_other.c); 0: it is not. */
+int task_other(const struct graph *g, int node, const struct task_wanted *wanted, struct arena *a,
+	       struct task *t);
+/* Joins the products of attention among n tasks to one each, and marks what is between them
+ * (task_attention.c). How many tasks are left. */
+int task_attention(const struct graph *g, struct task *t, int n, unsigned char *absorbed);
+/* A normalization that is written out (task_norm.c), up to its quotient: what it reads, and its
+ * nodes, the last of which divides. Nobody else reads what the others make. */
+enum { TASK_NORM_NODES = 12 };
+struct task_norm {
+	const struct graph *g;
+	int node[TASK_NORM_NODES], n;
+	int x; /* the value */
+	int is_rms;
+	double epsilon;
+};
+/* Finds the one that takes its root by this node. 0: there is none. */
+int task_norm_find(const struct graph *g, int root, struct task_norm *m);
+/* Normalizations that are written out: of each node that such a one ends with, before
+ * its shift, the task, else NULL. Marks the other nodes. */
+struct task **task_norms(const struct graph *g, unsigned char *absorbed, struct arena *a);
+/* Makes the task's own node, which is element-wise, the first of its post-ops. 0: it is none. */
+int task_begin(const struct graph *g, struct task *t);
+
+/* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
+ * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
+ * must be given last to first: where two producers could take an addition, the later one does. */
+void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
+
+/* Adds a post-op without numbers. 0: the task has it already, or has no room. */
+int task_push(struct task *t, enum post kind);
+/* Where two nodes read the value cur, which the task makes: an activation that is made of several
+ * nodes becomes a post-op (task_pattern.c). Marks all but the last node, which is returned; -1:
+ * there is none. */
+int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed);
+/* Is v a real constant of one element that is known? */
+int task_scalar(const struct value *v, double *out);
+/* The bounds of a Clip. 0: they are not known, or bound nothing. */
+int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high);
+
+/* Returns what a Gemm adds to its product; NULL: it adds nothing, as with beta 0. */
+const struct value *task_gemm_added(const struct graph *g, const struct graph_node *n);
+
+/* Element types (task_type.c). The types of the operator that reads data and weights, whose output
+ * is known. NULL, or why there are none. */
+const char *task_types(const struct graph *g, const struct graph_node *n, const struct value *data,
+		       const struct value *weights, struct arena *a, struct dtypes *types);
+/* What a value is in memory: where it is a float in form only, what was dequantized. */
+const struct value *task_stored(const struct graph *g, const struct value *v);
+/* Are its data whole numbers? */
+int task_is_int(const struct task *t);
+/* Does the node turn the task's result into another element type? Then the task has that. */
+int task_take_type(const struct graph *g, const struct graph_node *n, struct task *t);
+/* Marks the nodes that make reals of whole numbers for this task alone. */
+void task_take_dequantizers(const struct graph *g, const struct task *t, unsigned char *absorbed);
+
+/* All tasks of a graph in topological order, finished and fused: fills t, which has room for
+ * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no
+ * workload has a reason, and takes nothing. */
+int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+	      struct task *t, unsigned char *absorbed);
+
+#endif

@@ -1,0 +1,86 @@
+/* All tasks of a graph. */
+#include <string.h>
+
+#include "lib/extract/task/task.h"
+
+/* Is it among the workloads that are wanted? NULL, or why not. */
+static const char *refuse(const struct task *t, const struct task_wanted *wanted, struct arena *a)
+{
+	if (wanted->kinds != TASKS_RUN)
+		return NULL;
+	if (t->w.op == &op_conv3d)
+		return "3-D";
+	return dtypes_are_f32(&t->w.dtype) ? NULL : arena_printf(a, "%s, not f32", t->w.dtype_text);
+}
+
+static void finish(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+		   struct task *t, unsigned char *absorbed)
+{
+	struct err e = ERR_INIT;
+
+	/* Before anything is taken into it: what is no workload must leave its followers to
+	 * others. */
+	if (workload_finish(&t->w, &e))
+		t->why = arena_strdup(a, e.msg);
+	else
+		t->why = refuse(t, wanted, a);
+	if (t->why || t->part || t->w.op == &op_attention)
+		return;
+	task_fuse(g, t, absorbed);
+	if (task_is_int(t))
+		task_take_dequantizers(g, t, absorbed);
+	if (workload_finish(&t->w, &e))
+		t->why = arena_strdup(a, e.msg);
+}
+
+/* Adds the other operators' tasks, in topological order, to n tasks. How many there are then. */
+static int add_others(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+		      struct task *t, int n, unsigned char *absorbed)
+{
+	struct task *had = arena_array(a, struct task, n + 1);
+	struct task **norm = task_norms(g, absorbed, a);
+	int next = 0, made = 0;
+
+	memcpy(had, t, sizeof *t * (size_t)n);
+	for (int i = 0; i < g->nnode; i++) {
+		int node = g->order[i], has = next < n && had[next].node == node;
+
+		while (next < n && had[next].node == node)
+			t[made++] = had[next++];
+		if (has || absorbed[node])
+			continue;
+		if (norm[node])
+			t[made] = *norm[node];
+		else if (!task_other(g, node, wanted, a, &t[made]))
+			continue;
+		if (!t[made].why)
+			finish(g, wanted, a, &t[made], absorbed);
+		made++;
+	}
+	return made;
+}
+
+/* tl-run computes a product of constants once, and what reads it may take it as weights. */
+static int is_wanted(const struct graph *g, int node, const struct task_wanted *wanted)
+{
+	const struct value *out = g->node[node].nout ? node_out(g, &g->node[node], 0) : NULL;
+
+	return wanted->kinds != TASKS_RUN || !out || !out->is_const;
+}
+
+int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+	      struct task *t, unsigned char *absorbed)
+{
+	const int all = wanted->kinds == TASKS_ALL;
+	int n = 0;
+
+	for (int i = 0; i < g->nnode; i++)
+		if (is_wanted(g, g->order[i], wanted))
+			n += task_make(g, g->order[i], wanted->layout, a, &t[n]);
+	if (all)
+		n = task_attention(g, t, n, absorbed);
+	for (int i = n; i-- > 0;)
+		if (!t[i].why)
+			finish(g, wanted, a, &t[i], absorbed);
+	return all ? add_others(g, wanted, a, t, n, absorbed) : n;
+}
