@@ -9,10 +9,12 @@
 #include "lib/io/seal.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
+#include "lib/target/kernel_operands.h"
 #include "lib/target/probe.h"
 
 static void unload(struct kernel *k)
 {
+	kernel_operands_free(k);
 	if (k->handle)
 		dlclose(k->handle);
 	k->handle = NULL;
@@ -39,6 +41,7 @@ static int load(struct kernel *k, const char *object, struct err *e)
 	char name[64];
 	void *symbol;
 
+	k->own = NULL;
 	if (check(object, e) < 0)
 		return -1;
 	snprintf(name, sizeof name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
@@ -69,15 +72,16 @@ static void part(const struct kernel *k, const long *params, void *const *buffer
 static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
 	       struct err *e)
 {
+	void *const *own = kernel_operands(k, buffers);
 	c_kernel call = (c_kernel)k->entry;
 
 	(void)e;
 	if (threads == 1) {
-		call(params, buffers, 0, 1, team_barrier);
+		call(params, own, 0, 1, team_barrier);
 		return 0;
 	}
 #pragma omp parallel num_threads(threads)
-	call(params, buffers, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
+	call(params, own, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
 	return 0;
 }
 
@@ -109,6 +113,9 @@ const struct runner runner_cpu = {
 	.load = load,
 	.unload = unload,
 	.params = c_params,
+	.put = kernel_operands_put,
+	.take = kernel_operands_take,
+	.at = kernel_operands_at,
 	.run = run,
 	.part = part,
 	.team = team,

@@ -3,7 +3,8 @@
  *
  * If a device has memory of its own, put() copies a kernel's operands there before its calls, and
  * take() copies its output back after them. Calls copy nothing. Where one of these fails, errno
- * tells the kind of failure (device.h).
+ * tells the kind of failure (device.h). On the processor only operands of other types than single
+ * precision are copied.
  */
 #ifndef TL_TARGET_RUNNER_H
 #define TL_TARGET_RUNNER_H
@@ -18,6 +19,7 @@
 struct kernel {
 	void *handle;
 	void (*entry)(void);
+	struct kernel_operands *own; /* copies of operands that put() has made */
 };
 
 struct runner {
@@ -38,6 +40,9 @@ struct runner {
 	/* Takes operand i back, as floats. -1 with errno ERANGE: something was written behind its
 	 * end. */
 	int (*take)(struct kernel *k, int i, void *to, size_t bytes, struct err *e);
+	/* Where a call finds operand i, which the caller has at `from`, and its bytes. NULL: there,
+	 * or in a device. */
+	const void *(*at)(const struct kernel *k, int i, const void *from, size_t *bytes);
 	/* Runs one call with so many threads, and waits for its end. With 1 thread the caller's
 	 * thread runs it, and no team is started. Buffers by slot. -1: the device refuses the call,
 	 * or died of it. */

@@ -37,6 +37,16 @@ static void flush(const void *p, size_t bytes)
 }
 #endif
 
+static void flush_operand(const struct timed *x, int i)
+{
+	size_t bytes = x->in->bytes[i];
+	const void *p = x->in->buffers[i];
+
+	if (x->t->runner->at)
+		p = x->t->runner->at(&x->kernel, i, p, &bytes);
+	flush(p, bytes);
+}
+
 static int flush_operands(const struct timed *x, struct err *e)
 {
 	const void *p;
@@ -54,7 +64,7 @@ static int flush_operands(const struct timed *x, struct err *e)
 	else
 		for (int i = 0; i < x->in->nslots; i++)
 			if (all || x->in->is_weights[i])
-				flush(x->in->buffers[i], x->in->bytes[i]);
+				flush_operand(x, i);
 	return 0;
 }
 
