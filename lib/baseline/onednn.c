@@ -26,9 +26,10 @@ static void md_free(md_t md)
 		dnnl_memory_desc_destroy(md);
 }
 
-static dnnl_status_t md_make(md_t *md, int n, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static dnnl_status_t md_make(md_t *md, int n, const dnnl_dims_t dims, dnnl_data_type_t type,
+			     dnnl_format_tag_t tag)
 {
-	return dnnl_memory_desc_create_with_tag(md, n, dims, dnnl_f32, tag);
+	return dnnl_memory_desc_create_with_tag(md, n, dims, type, tag);
 }
 #else
 typedef dnnl_memory_desc_t *md_t;
@@ -39,20 +40,21 @@ static void md_free(md_t md)
 	free(md);
 }
 
-static dnnl_status_t md_make(md_t *md, int n, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static dnnl_status_t md_make(md_t *md, int n, const dnnl_dims_t dims, dnnl_data_type_t type,
+			     dnnl_format_tag_t tag)
 {
 	*md = xcalloc(1, sizeof **md);
-	return dnnl_memory_desc_init_by_tag(*md, n, dims, dnnl_f32, tag);
+	return dnnl_memory_desc_init_by_tag(*md, n, dims, type, tag);
 }
 #endif
 
 enum kind { CONVOLUTION, MATMUL, INNER_PRODUCT };
 
-/* One way to put the workload to the library; how the caller's arrays lie, and the same without a
- * format. */
+/* One way to put the workload to the library: how the caller's arrays lie, in the workload's types
+ * and (floats) as they are, and the workload's types without a format. */
 struct view {
 	enum kind kind;
-	md_t user[TENSOR_ROLES], any[TENSOR_ROLES];
+	md_t user[TENSOR_ROLES], floats[TENSOR_ROLES], any[TENSOR_ROLES];
 	dnnl_dims_t stride, dilate, near, far;
 };
 
@@ -124,7 +126,7 @@ static dnnl_status_t add_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t alg, float
 
 static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 {
-	return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_f32);
+	return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
 }
 #else
 static dnnl_status_t answers_open(struct answers *a, const struct question *q, dnnl_engine_t engine)
@@ -242,12 +244,21 @@ static const char *version(void)
 
 /* ---- Views ---- */
 
-static int view_tensor(struct view *v, enum tensor_role role, int n, const dnnl_dims_t dims,
-		       dnnl_format_tag_t tag, struct err *e)
+static dnnl_data_type_t type_of(const struct workload *w, enum tensor_role role)
 {
-	if (failed(md_make(&v->user[role], n, dims, tag), "describe a tensor", e))
+	return workload_dtype(w, role) == DTYPE_BF16 ? dnnl_bf16 : dnnl_f32;
+}
+
+static int view_tensor(struct view *v, const struct workload *w, enum tensor_role role, int n,
+		       const dnnl_dims_t dims, dnnl_format_tag_t tag, struct err *e)
+{
+	const dnnl_data_type_t type = type_of(w, role);
+
+	if (failed(md_make(&v->user[role], n, dims, type, tag), "describe a tensor", e) ||
+	    failed(md_make(&v->floats[role], n, dims, dnnl_f32, tag), "describe a tensor", e))
 		return -1;
-	return failed(md_make(&v->any[role], n, dims, dnnl_format_tag_any), "describe a tensor", e);
+	return failed(md_make(&v->any[role], n, dims, type, dnnl_format_tag_any),
+		      "describe a tensor", e);
 }
 
 /* Post-ops with a tensor of their own. */
@@ -265,15 +276,15 @@ static int view_tensors(struct view *v, const struct workload *w, int n, const d
 {
 	static const dnnl_format_tag_t row[] = {0, dnnl_a, dnnl_ab, dnnl_abc};
 
-	if (view_tensor(v, TENSOR_SRC, n, src, tag, e) ||
-	    view_tensor(v, TENSOR_DST, n, dst, tag, e))
+	if (view_tensor(v, w, TENSOR_SRC, n, src, tag, e) ||
+	    view_tensor(v, w, TENSOR_DST, n, dst, tag, e))
 		return -1;
 	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
 		if (workload_has_post(w, binaries[i].kind) &&
-		    view_tensor(v, binaries[i].role, n, dst, tag, e))
+		    view_tensor(v, w, binaries[i].role, n, dst, tag, e))
 			return -1;
 	if (workload_has_post(w, POST_BIAS))
-		return view_tensor(v, TENSOR_BIAS, nbias, bias, row[nbias], e);
+		return view_tensor(v, w, TENSOR_BIAS, nbias, bias, row[nbias], e);
 	return 0;
 }
 
@@ -307,8 +318,8 @@ static int view_conv(struct onednn *r, const struct workload *w, struct err *e)
 	}
 	if (view_tensors(v, w, 4, src, dst, tag, 1, bias, e))
 		return -1;
-	return d[CONV_G] > 1 ? view_tensor(v, TENSOR_WEIGHTS, 5, weights, dnnl_goihw, e)
-			     : view_tensor(v, TENSOR_WEIGHTS, 4, whole, dnnl_oihw, e);
+	return d[CONV_G] > 1 ? view_tensor(v, w, TENSOR_WEIGHTS, 5, weights, dnnl_goihw, e)
+			     : view_tensor(v, w, TENSOR_WEIGHTS, 4, whole, dnnl_oihw, e);
 }
 
 /* A convolution by 1x1 over NHWC pixels is a product of matrices. */
@@ -331,7 +342,7 @@ static int view_conv_matmul(struct onednn *r, const struct workload *w, struct e
 
 	v->kind = MATMUL;
 	return view_tensors(v, w, 2, src, dst, dnnl_ab, 2, bias, e) ||
-			       view_tensor(v, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
+			       view_tensor(v, w, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
 		       ? -1
 		       : 0;
 }
@@ -353,7 +364,7 @@ static int view_matmul(struct onednn *r, const struct workload *w, struct err *e
 		memmove(bias, bias + 1, 2 * sizeof *bias);
 	}
 	return view_tensors(v, w, rank, src, dst, tag, rank, bias, e) ||
-			       view_tensor(v, TENSOR_WEIGHTS, rank, weights, tag, e)
+			       view_tensor(v, w, TENSOR_WEIGHTS, rank, weights, tag, e)
 		       ? -1
 		       : 0;
 }
@@ -366,7 +377,7 @@ static int view_inner(struct onednn *r, const struct workload *w, struct err *e)
 
 	v->kind = INNER_PRODUCT;
 	return view_tensors(v, w, 2, src, dst, dnnl_ab, 1, bias, e) ||
-			       view_tensor(v, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
+			       view_tensor(v, w, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
 		       ? -1
 		       : 0;
 }
@@ -478,7 +489,7 @@ static int is_in_place(const struct onednn *r, const struct view *v, enum tensor
 {
 	return (role == TENSOR_SRC || role == TENSOR_MUL ||
 		(role == TENSOR_WEIGHTS && !r->work.rhs_const)) &&
-	       dnnl_memory_desc_equal(v->user[role], md);
+	       dnnl_memory_desc_equal(v->floats[role], md);
 }
 
 /* The input of this role in format md, made and filled unless it is there. */
@@ -510,7 +521,7 @@ static int hold(struct onednn *r, const struct view *v, enum tensor_role role, c
 	r->nheld++;
 	if (h->is_callers)
 		return 0;
-	return failed(copy(r, v->user[role], (float *)user_data(&r->data, role), h->mem, 0),
+	return failed(copy(r, v->floats[role], (float *)user_data(&r->data, role), h->mem, 0),
 		      "reorder a tensor", e);
 }
 
@@ -642,7 +653,7 @@ static int bind(struct onednn *r, struct variant *v, const struct question *q,
 		return -1;
 	v->arg[v->narg++] = (dnnl_exec_arg_t){DNNL_ARG_DST, v->dst};
 	v->arg[v->narg++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, v->scratchpad};
-	return q->sum ? failed(copy(r, v->view->user[TENSOR_ADD], r->add, v->dst, 0),
+	return q->sum ? failed(copy(r, v->view->floats[TENSOR_ADD], r->add, v->dst, 0),
 			       "fill the output", e)
 		      : 0;
 }
@@ -971,11 +982,11 @@ static int output(struct baseline *baseline, int variant, float *dst, struct err
 	struct variant *v = &r->variant[variant];
 
 	/* Timed runs have piled up in dst: once more, from the start. */
-	if (v->sum &&
-	    (failed(copy(r, v->view->user[TENSOR_ADD], r->add, v->dst, 0), "fill the output", e) ||
-	     run(baseline, variant, e)))
+	if (v->sum && (failed(copy(r, v->view->floats[TENSOR_ADD], r->add, v->dst, 0),
+			      "fill the output", e) ||
+		       run(baseline, variant, e)))
 		return -1;
-	return failed(copy(r, v->view->user[TENSOR_DST], dst, v->dst, 1), "read the output", e);
+	return failed(copy(r, v->view->floats[TENSOR_DST], dst, v->dst, 1), "read the output", e);
 }
 
 static int memory(const struct baseline *r, int variant, int i, const void **data, size_t *bytes)
@@ -1014,6 +1025,7 @@ static void close_library(struct baseline *baseline)
 	for (int i = 0; i < r->nview; i++)
 		for (int t = 0; t < TENSOR_ROLES; t++) {
 			md_free(r->view[i].user[t]);
+			md_free(r->view[i].floats[t]);
 			md_free(r->view[i].any[t]);
 		}
 	if (r->stream)
