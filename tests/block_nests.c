@@ -68,10 +68,10 @@ static void check_neighbours(void)
 	for (int i = 0; i < 4 * THREADS; i++)
 		good &= dst[i] == src[i] + src[i / THREADS * THREADS + (i + 1) % THREADS];
 	ok(good, "a thread's registers last, and it reads what its neighbour wrote");
-	ok(!simt_print(&n, &text) && count(text.s, "BARRIER();") == 1, "they wait once");
+	ok(!simt_print(&n, NULL, &text) && count(text.s, "BARRIER();") == 1, "they wait once");
 	nest_resident(&n, 3);
 	buf_clear(&text);
-	ok(!simt_print(&n, &text) && count(text.s, "ENTRY_FOR(5, 3)") == 1,
+	ok(!simt_print(&n, NULL, &text) && count(text.s, "ENTRY_FOR(5, 3)") == 1,
 	   "a compiler is told for how many blocks there are to be registers");
 	nest_init(&n, &a, "kernel");
 	neighbours(&n, THREADS, 1);
@@ -125,7 +125,7 @@ static void check_same_thread(void)
 			if (!strcmp(c.algo->knob[k].name, "stream_k"))
 				c.knob[k] = i ? 3 : 0;
 		nest_init(&n, &a, "kernel");
-		if (candidate_build(&c, &n, &e) < 0 || simt_print(&n, &text))
+		if (candidate_build(&c, &n, &e) < 0 || simt_print(&n, NULL, &text))
 			bail_out("%s", e.msg);
 		times[i] = count(text.s, "same_thread()");
 		buf_free(&text);

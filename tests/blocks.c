@@ -115,7 +115,7 @@ static int source_of(const struct nest *n, const char *prelude, struct buf *out,
 	const char *why;
 
 	buf_fmt(out, "%s\n#define KERNEL kernel_of\n", prelude);
-	why = simt_print(n, out);
+	why = simt_print(n, NULL, out);
 	return why ? err_set(e, "it is not printed: %s", why) : 0;
 }
 

@@ -166,7 +166,7 @@ static void make_kernels(void)
 			if (n % 2)
 				c_print(&nest, &kernel[n]);
 			else
-				limits.target->print(&nest, &kernel[n]);
+				limits.target->print(&nest, &limits, &kernel[n]);
 			for (int i = 0; i < n; i++)
 				fresh &= strcmp(kernel[i].s, kernel[n].s) != 0;
 			n += fresh;

@@ -33,61 +33,91 @@ enum { DRAWN = 3, CANDIDATES = 24, RARER = 3 };
 enum { DRAWN = 6, CANDIDATES = 60, RARER = 2 };
 #endif
 enum { THREADS = 3, SEED = 7 };
+enum { F32_KINDS = 4, BF16_KINDS = 2 }; /* of problems */
 
-/* Floats that end where a page begins that nobody may touch, shared with children. The front is
+/* Elements that end where a page begins that nobody may touch, shared with children. The front is
  * only guarded as far as it lies on a page of its own. */
-static size_t guarded_bytes(int64_t n)
+static size_t guarded_bytes(size_t bytes)
 {
-	return ((size_t)n * sizeof(float) + 4095) / 4096 * 4096;
+	return (bytes + 4095) / 4096 * 4096;
 }
 
-static float *guarded(int64_t n)
+static void *guarded(size_t bytes)
 {
-	size_t bytes = guarded_bytes(n);
-	char *p = mmap(NULL, bytes + 8192, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const size_t room = guarded_bytes(bytes);
+	char *p = mmap(NULL, room + 8192, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (p == MAP_FAILED || mprotect(p + 4096, bytes, PROT_READ | PROT_WRITE))
+	if (p == MAP_FAILED || mprotect(p + 4096, room, PROT_READ | PROT_WRITE))
 		bail_out("no memory");
-	return (float *)(void *)(p + 4096 + bytes) - n;
+	return p + 4096 + room - bytes;
 }
 
-static void unguard(float *f, int64_t n)
+static void unguard(void *p, size_t bytes)
 {
-	char *end = (char *)(f + n);
+	char *end = (char *)p + bytes;
 
-	munmap(end - guarded_bytes(n) - 4096, guarded_bytes(n) + 8192);
+	munmap(end - guarded_bytes(bytes) - 4096, guarded_bytes(bytes) + 8192);
 }
 
-static void operands_close(const struct nest *n, int threads, float **buffers)
+static size_t bytes_of(const struct nest *n, int slot, int threads)
+{
+	return (size_t)operand_size(n, slot, threads) *
+	       (size_t)elem_size(operand_buffer(n, slot)->elem);
+}
+
+static void operands_close(const struct nest *n, int threads, void **buffers)
 {
 	for (int i = 0; i < n->nslots; i++)
-		unguard(buffers[i], operand_size(n, i, threads));
+		unguard(buffers[i], bytes_of(n, i, threads));
 }
 
-static void fill(float *to, const float *from, int64_t size)
-{
-	if (from)
-		memcpy(to, from, (size_t)size * sizeof *to);
-}
-
-/* The operands of a nest. The output holds the tensor that is added; if there is none it is
- * poisoned, as all workspace is. */
+/* The operands of a nest, in its types. The output holds the tensor that is added; if there is none
+ * it is poisoned, as all workspace is. */
 static void operands_open(const struct problem *p, const struct nest *n, int threads,
-			  float **buffers)
+			  void **buffers)
 {
 	for (int i = 0; i < n->nslots; i++) {
 		const struct buffer *b = operand_buffer(n, i);
-		int64_t size = operand_size(n, i, threads);
+		const int64_t size = operand_size(n, i, threads);
+		const float *from = NULL;
+		float *x = xmalloc((size_t)size * sizeof *x);
 
-		buffers[i] = guarded(size);
 		for (int64_t j = 0; j < size; j++)
-			buffers[i][j] = NAN;
+			x[j] = NAN;
 		if (b->kind == BUFFER_PACKED)
-			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
+			packing_run(&b->packing, p->tensor[b->role], x);
 		else if (b->kind == BUFFER_ARG)
-			fill(buffers[i], p->tensor[b->role == TENSOR_DST ? TENSOR_ADD : b->role],
-			     size);
+			from = p->tensor[b->role == TENSOR_DST ? TENSOR_ADD : b->role];
+		buffers[i] = guarded(bytes_of(n, i, threads));
+		elem_from_floats(b->elem, from ? from : x, buffers[i], size);
+		free(x);
 	}
+}
+
+/* error_of() of a result in its type. */
+static double result_error(const struct problem *p, const struct nest *n, void *const *buffers)
+{
+	float *floats[NEST_BUFFERS] = {0};
+	double error;
+
+	for (int i = 0; i < n->nslots; i++) {
+		const struct buffer *b = operand_buffer(n, i);
+
+		if (!b->written)
+			continue;
+		floats[i] = xmalloc((size_t)b->size * sizeof(float));
+		elem_to_floats(b->elem, buffers[i], floats[i], b->size);
+	}
+	error = error_of(p, n, floats);
+	for (int i = 0; i < n->nslots; i++)
+		free(floats[i]);
+	return error;
+}
+
+/* What a candidate may be off. */
+static double limit_of(const struct problem *p)
+{
+	return dtype_error(p->w.dtype.dst, 1e-5);
 }
 
 static void describe(const struct candidate *c, struct buf *out)
@@ -130,6 +160,8 @@ static int run_apart(struct calls *calls, struct err *e)
 
 typedef void printing(const struct nest *n, struct buf *out);
 
+static unsigned dots; /* of the machine that kernels are printed for */
+
 /* Compiles one nest, printed so, and runs it with `threads` threads one after the other, which is
  * as good as at once. */
 static double compiled_error(const struct problem *p, const struct nest *n, printing *print,
@@ -137,12 +169,10 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 {
 	char source[256], object[256], *argv[TARGET_ARGS];
 	struct buf text = BUF_INIT, log = BUF_INIT;
-	float *buffers[NEST_BUFFERS];
+	void *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
-	struct calls calls = {.params = params,
-			      .buffers = (void **)buffers,
-			      .threads = THREADS,
-			      .phases = n->nphases > 1};
+	struct calls calls = {
+		.params = params, .buffers = buffers, .threads = THREADS, .phases = n->nphases > 1};
 	double error = NAN;
 	void *handle;
 	FILE *f;
@@ -160,7 +190,7 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
 		if (run_apart(&calls, e) == 0)
-			error = error_of(p, n, buffers);
+			error = result_error(p, n, buffers);
 		operands_close(n, THREADS, buffers);
 		dlclose(handle);
 	} else {
@@ -175,12 +205,12 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 
 static double interpreted_error(const struct problem *p, const struct nest *n, struct err *e)
 {
-	float *buffers[NEST_BUFFERS];
+	void *buffers[NEST_BUFFERS];
 	double error = NAN;
 
 	operands_open(p, n, THREADS, buffers);
-	if (interp_team(n, THREADS, (void **)buffers, e) == 0)
-		error = error_of(p, n, buffers);
+	if (interp_team(n, THREADS, buffers, e) == 0)
+		error = result_error(p, n, buffers);
 	operands_close(n, THREADS, buffers);
 	return error;
 }
@@ -217,14 +247,16 @@ struct shares {
 
 static void print(const struct nest *n, struct buf *out)
 {
-	target_default()->print(n, out);
+	const struct limits m = {.dots = dots};
+
+	target_default()->print(n, &m, out);
 }
 
 /* A nest of vectors that is not written as assembly is told of. */
 static int is_assembly(const struct nest *n, int lanes)
 {
 	struct buf text = BUF_INIT;
-	const char *why = x86_print(n, &text);
+	const char *why = x86_print(n, dots, &text);
 
 	if (why && lanes > 1)
 		diag("no assembly: %s", why);
@@ -246,7 +278,8 @@ static double either_error(const struct problem *p, const struct nest *n, const 
 		}
 	}
 	/* Without vectors there is nothing but C: one candidate at least. */
-	if (error < 1e-5 && (pick(1, one_in->c) == 1 || (m->lanes == 1 && !tally->compiled))) {
+	if (error < limit_of(p) &&
+	    (pick(1, one_in->c) == 1 || (m->lanes == 1 && !tally->compiled))) {
 		error = compiled_error(p, n, c_print, m->isa, dir, e);
 		tally->compiled++;
 	}
@@ -299,11 +332,11 @@ static void check_algorithm(struct problem *p, const char *name, const struct li
 			error = NAN;
 		else
 			error = interpreted_error(p, &n, &e);
-		if (error < 1e-5)
+		if (error < limit_of(p))
 			error = either_error(p, &n, m, one_in, !*compiled_of_algo(c.algo), dir,
 					     tally, &e);
 		*compiled_of_algo(c.algo) += tally->compiled - compiled;
-		if (error < 1e-5)
+		if (error < limit_of(p))
 			continue;
 		tally->bad++;
 		describe(&c, &text);
@@ -350,6 +383,68 @@ static void check_left(const struct limits *m, const struct shares *one_in, cons
 		check_algorithm(&p, name, m, RARER, one_in, dir, tally);
 		problem_close(&p);
 	}
+}
+
+/* ---- bf16 ---- */
+
+/* The same problem in bf16, with a result of bf16 or f32. */
+static int in_bf16(struct workload *w)
+{
+	static const char *const types[] = {"bf16", "bf16:bf16:f32"};
+	const char *text = types[pick(0, 1)];
+	struct err e;
+
+	return workload_set_dtype(w, text, strlen(text), &e) == 0;
+}
+
+/* Channels are even more often than not: only these make groups. */
+static int random_bf16_conv(struct workload *w)
+{
+	if (!random_conv(w))
+		return 0;
+	if (w->dim[CONV_G] == 1 && pick(0, 2))
+		w->dim[CONV_IC] += w->dim[CONV_IC] % 2;
+	return in_bf16(w);
+}
+
+static int random_bf16_matmul(struct workload *w)
+{
+	if (!random_matmul(w))
+		return 0;
+	if (pick(0, 2)) {
+		w->dim[MATMUL_K] += w->dim[MATMUL_K] % 2;
+		w->rhs_const = 1;
+	}
+	return in_bf16(w);
+}
+
+/* Tiles of groups on machines without their instruction, compiled all. */
+static void check_groups_by_hand(const struct limits *m, const char *dir)
+{
+	static const char *const problems[][3] = {
+		{"conv2d", "ic8ih9oc20oh9kh3ph1", "nhwc"},
+		{"conv2d", "ic16ih9oc40oh9kh1", "nchw"},
+		{"matmul", "13x32:32x42", "ab"},
+	};
+	const struct shares all = {1, 1};
+	struct limits as_if = *m;
+	struct tally tally = {0};
+
+	as_if.dots = 1U << DTYPE_BF16;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2], "bias",
+				       &e) < 0 ||
+		    !in_bf16(&p.w))
+			bail_out("%s", e.msg);
+		problem_open(&p);
+		check_problem(&p, &as_if, 6, &all, dir, &tally);
+		problem_close(&p);
+	}
+	ok(!tally.bad && tally.compiled, "%s: groups of bf16 without an instruction: %lld compiled",
+	   m->isa, (long long)tally.compiled);
 }
 
 /* ---- activations ---- */
@@ -495,7 +590,7 @@ static int64_t from_env(const char *name, int64_t def)
 
 int main(void)
 {
-	static const char *const isas[] = {"avx512", "avx2", "scalar"};
+	static const char *const isas[] = {"avx512_bf16", "avx512", "avx2", "scalar"};
 	int64_t problems = from_env("TL_TEST_PROBLEMS", DRAWN);
 	int64_t candidates = from_env("TL_TEST_CANDIDATES", CANDIDATES);
 	struct shares one_in = {from_env("TL_TEST_ASSEMBLE", 8), from_env("TL_TEST_COMPILE", 40)};
@@ -516,16 +611,20 @@ int main(void)
 		}
 		m.l2 = m.l3 = 0; /* so that small problems may be prefetched and streamed, too */
 		m.threads = 4;
+		dots = m.dots;
 		memset(compiled_of, 0, sizeof compiled_of);
-		check_definitions(m.isa, dir);
-		for (int op = 0; op < 4; op++) {
+		if (!dots)
+			check_definitions(m.isa, dir);
+		for (int op = dots ? F32_KINDS : 0; op < F32_KINDS + BF16_KINDS; op++) {
 			static const struct {
 				const char *name;
 				int (*draw)(struct workload *w); /* NULL: another way */
 			} kind[] = {{"conv2d", random_conv},
 				    {"matmul", random_matmul},
 				    {"activations", NULL},
-				    {"groups", random_groups}};
+				    {"groups", random_groups},
+				    {"conv2d in bf16", random_bf16_conv},
+				    {"matmul in bf16", random_bf16_matmul}};
 			struct tally tally = {0};
 
 			rng_seed(&rng, SEED, isas[k]);
@@ -545,12 +644,17 @@ int main(void)
 			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
 			   kind[op].name, (long long)tally.candidates, (long long)tally.compiled,
 			   (long long)tally.bad);
-			/* Where a tile takes all registers there may be none for its post-ops. */
+			/* Where a tile takes all registers there may be none for its post-ops. Half
+			 * of AVX2's vectors of bf16 would need masks. */
 			ok(m.lanes == 1 ? !tally.assembled
-					: tally.assembled > tally.candidates * 9 / 10,
+			   : op >= F32_KINDS && m.lanes == 8
+				   ? tally.assembled > tally.candidates / 8
+				   : tally.assembled > tally.candidates * 9 / 10,
 			   "%lld as assembly", (long long)tally.assembled);
 		}
-		if (m.lanes > 1) {
+		if (!dots)
+			check_groups_by_hand(&m, dir);
+		if (m.lanes > 1 && !dots) {
 			struct tally tally = {0};
 			const char *name;
 

@@ -16,7 +16,8 @@ void algo_put(const struct algo *a, const int64_t *knob, struct buf *out)
 	field_text(out, "algo", a->name);
 	field_object(out, "knobs");
 	for (int i = 0; i < a->nknobs; i++)
-		field_integer(out, a->knob[i].name, knob[i]);
+		if (!a->knob[i].is_rare || knob[i] != a->knob[i].frozen)
+			field_integer(out, a->knob[i].name, knob[i]);
 	buf_ch(out, '}');
 }
 
@@ -40,9 +41,11 @@ const char *algo_hint(const char *name, size_t n)
 
 static int takes(const struct algo *a, const struct workload *w)
 {
-	return dtypes_are_f32(&w->dtype) ||
-	       ((dtypes_are_one_real(&w->dtype) || dtypes_are_whole(&w->dtype)) &&
-		a->types & 1U << w->dtype.src);
+	const struct dtypes *d = &w->dtype;
+
+	return dtypes_are_f32(d) ||
+	       (a->types & 1U << d->src &&
+		(dtypes_are_one_real(d) || dtypes_are_whole(d) || (a->widens && dtypes_widen(d))));
 }
 
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,

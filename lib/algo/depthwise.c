@@ -97,6 +97,7 @@ static int ranges(const struct workload *w, struct range *r)
 		return 0;
 	if (!range_register_tile(r, 4, p.ow, pixels, brgemm_fits))
 		return 1;
+	range_lanes(r, w);
 	range_blocks(r, ROWS, p.oh, 1, heights);
 	range_blocks(r, NC, p.g, r->columns, blocks);
 	range_choice(r, ORDER, ROWS_INNERMOST);
@@ -139,6 +140,7 @@ static void declare(struct depthwise *s)
 	t->src = conv_src(p, reorder_src(&s->order));
 	channelwise_weights(t);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
+	operand_types(n, s->order.w);
 	t->bias = brgemm_out_take_bias(&t->out);
 	t->dst = conv_dst(p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
@@ -252,6 +254,8 @@ const struct algo algo_depthwise = {
 	.name = "depthwise",
 	.summary = "Depthwise convolution by register tiles of pixels x vectors of channels.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,

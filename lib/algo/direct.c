@@ -17,9 +17,10 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
+#include "lib/tile/tile.h"
 
-enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM, GROUPS };
-enum { KNOBS = GROUPS + 1 };
+enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM, GROUPS, DEPTH };
+enum { KNOBS = DEPTH + 1 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -38,7 +39,9 @@ static const struct knob knobs[KNOBS] = {
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
-	[GROUPS] = {"groups", 1, "Groups whose input is copied together."},
+	[GROUPS] = {"groups", 1, "Groups whose input is copied together.", .is_rare = 1},
+	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
+		   .is_rare = 1},
 };
 
 /* Copying the input of groups together reads neighbours in memory one after the other. */
@@ -85,6 +88,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_more(r, UNROLL, p.kh * p.kw * p.ic);
 	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
 	range_stream(r, STREAM, w, KC);
+	range_depth(r, DEPTH, w, p.ic, KC, 1);
 	if (p.padded)
 		range_only(r, COPY, 1, "padding needs the copy");
 	if (p.dw != 1 || p.kw == 1)
@@ -104,6 +108,7 @@ struct direct {
 	const int64_t *k;
 	struct conv p;
 	struct parts parts;	  /* of a row of output pixels */
+	int64_t depth;		  /* of the tile: channels in a step */
 	int64_t rows, kc, nc;	  /* as the knobs say, where 0 is all */
 	int64_t nr, tiles, panel; /* channels of a tile, tiles of channels, weights of one */
 	int img, g;		  /* variables */
@@ -125,8 +130,10 @@ static void declare(struct direct *s)
 	struct nest *n = s->n;
 
 	s->in = conv_src(p, reorder_src(&s->order));
-	s->t.b = conv_weights(n, p, s->nr, s->kc);
+	s->t.b = conv_weights(n, p, s->nr, s->kc, s->depth);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
+	operand_types(n, s->order.w);
+	s->t.tile = tile_of(&s->order.w->dtype, s->depth);
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);
@@ -188,7 +195,7 @@ static void set_strides(struct direct *s)
 	access_name(s->n, &s->in, CONV_ROW, "Aline");
 	s->t.a = s->in.buffer;
 	s->t.a_row = af_var(s->in.dim[CONV_COLUMN].symbol);
-	s->t.b_k = af(s->nr);
+	s->t.b_k = af(s->nr * s->depth);
 	if (p->kh > 1)
 		add_tap(s, "KH", p->kh, "Akh", p->dh * row, "Bkh", p->kw * s->kc * s->nr);
 	if (p->kw > 1 && !s->k[MERGE])
@@ -199,13 +206,19 @@ static void set_strides(struct direct *s)
 static void open_input(struct direct *s)
 {
 	struct nest *n = s->n;
+	struct chunk channels;
 
-	s->chunk = chunk_open(n, s->kc, nest_param(n, "IC", s->p.ic));
-	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc)) : s->chunk.k;
+	s->chunk = chunk_open(n, s->kc / s->depth, nest_param(n, "IC", s->p.ic / s->depth));
+	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc / s->depth)) : s->chunk.k;
+	channels = s->chunk;
+	channels.k0 = af_mul(channels.k0, s->depth);
+	channels.k = af_mul(channels.k, s->depth);
 	if (s->k[COPY]) {
 		s->in = band_copy(n,
 				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
-						 s->rows, s->kc, &s->chunk, s->k[GROUPS]});
+						 s->rows, s->kc, &channels, s->k[GROUPS]});
+		if (s->depth > 1)
+			nest_elem(n, s->in.buffer, elem_of(s->order.w->dtype.src));
 	} else {
 		access_name(n, &s->in, CONV_IMAGE, "image");
 		access_name(n, &s->in, CONV_GROUP, "IC");
@@ -231,7 +244,7 @@ static void declare_output(struct direct *s)
 static void place(struct direct *s, const struct conv_place *at, int j)
 {
 	struct affine img = af_var(at->img), g = af_var(at->g), oh = af_var(at->oh);
-	struct affine row = oh, k0 = s->chunk.k0, group = g;
+	struct affine row = oh, k0 = af_mul(s->chunk.k0, s->depth), group = g;
 
 	if (s->k[COPY]) { /* the band has the block's groups and rows, and the chunk's channels */
 		group = s->in_band;
@@ -272,7 +285,7 @@ static void row(struct direct *s, int oh, int j)
 /* May a tile with all its taps be one straight run? */
 static int may_be_straight(const struct direct *s)
 {
-	return s->k[MERGE] && s->p.kh > 1 && s->k[UNROLL] == s->p.kh * s->p.kw * s->kc;
+	return s->k[MERGE] && s->p.kh > 1 && s->k[UNROLL] * s->depth == s->p.kh * s->p.kw * s->kc;
 }
 
 /* Output row oh. Where kernel rows lie outside the image, the loops over taps remain. */
@@ -290,7 +303,8 @@ static void rows(struct direct *s, int oh, int j)
 		nest_else(n);
 	}
 	if (may_be_straight(s))
-		s->t.straight = (struct brgemm_straight){(int)p->kh, (int)(p->kw * s->kc)};
+		s->t.straight =
+			(struct brgemm_straight){(int)p->kh, (int)(p->kw * s->kc / s->depth)};
 	row(s, oh, j);
 	if (both)
 		nest_close(n);
@@ -310,6 +324,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	s.parts.split = row_split(s.p.ow, k[MR]);
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.oc, s.nr);
+	s.depth = k[DEPTH];
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
 	s.kc = k[KC] ? k[KC] : s.p.ic;
 	s.nc = k[NC] ? k[NC] : s.tiles;
@@ -331,6 +346,8 @@ const struct algo algo_direct = {
 	.name = "direct",
 	.summary = "Direct convolution by register tiles of pixels x channels, taps as the batch.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 5,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -20,9 +20,27 @@
 #include "lib/schedule/split.h"
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
+#include "lib/tile/tile.h"
 
-enum { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, STREAMS, STREAM };
-enum { KNOBS = STREAM + 1 };
+enum {
+	VL,
+	NV,
+	MR,
+	KC,
+	MC,
+	NC,
+	ORDER,
+	PAR,
+	PACK_A,
+	PACK_B,
+	UNROLL,
+	AHEAD,
+	KS,
+	STREAMS,
+	STREAM,
+	DEPTH
+};
+enum { KNOBS = DEPTH + 1 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -44,6 +62,8 @@ static const struct knob knobs[KNOBS] = {
 		     "1: each vector of a packed right side has a panel of its own, so that a "
 		     "register tile reads several streams of memory."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[DEPTH] = {"depth", 1, "Values of k that an instruction multiplies and sums.",
+		   .is_rare = 1},
 };
 
 static int ranges(const struct workload *w, struct range *r)
@@ -73,6 +93,12 @@ static int ranges(const struct workload *w, struct range *r)
 		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
 			   "a part of k is neither cut into chunks nor prefetched");
 	product_streams(r, STREAMS, w, &p);
+	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
+	if (r->knob)
+		range_need(r,
+			   r->knob[KS] == 1 || p.k % (r->knob[KS] * r->knob[DEPTH]) == 0 ||
+				   r->knob[DEPTH] == 1,
+			   "a part of k has no whole groups");
 	return 1;
 }
 
@@ -83,10 +109,12 @@ struct gemm {
 	const int64_t *k;
 	struct product p;
 	struct parts parts;
+	int64_t depth;			 /* of the tile: values of k in a step */
 	int64_t kc, mc, nc;		 /* as the knobs say, where 0 is all */
 	int64_t nr, tiles;		 /* columns of a tile, tiles of columns */
 	int64_t panel;			 /* columns of a packed panel */
-	int vn, vk, vb_tile, vc, vbatch; /* symbols */
+	int vn, vk, vb_tile, vc, vbatch; /* symbols; vk: values of k */
+	int vsteps;			 /* steps of k */
 	int src, weights, part, batch;	 /* buffers; loop variables */
 	struct block rows, columns;	 /* of tiles */
 	struct chunk chunk;		 /* of k */
@@ -106,18 +134,22 @@ static void declare(struct gemm *s)
 	nest_param(n, "M", p->m);
 	s->vn = nest_param(n, "N", p->n);
 	s->vk = nest_param(n, "K", p->k);
+	s->vsteps = s->depth > 1 ? nest_param(n, "steps", p->k / s->depth) : s->vk;
 	s->rows.extent = af_var(nest_param(n, "TM", s->parts.split.tiles));
 	s->columns.extent = af_var(nest_param(n, "TN", s->tiles));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
 	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
 	s->src = reorder_src(&s->order);
-	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel)
-				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
+	s->weights = s->w->rhs_const
+			     ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel, s->depth)
+			     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
+	operand_types(n, s->w);
+	s->g.tile = tile_of(&s->w->dtype, s->depth);
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
-	if (s->g.unroll == p->k && s->kc == p->k)
-		s->g.straight = (struct brgemm_straight){1, (int)p->k};
+	if (s->g.unroll * s->depth == p->k && s->kc == p->k)
+		s->g.straight = (struct brgemm_straight){1, s->g.unroll};
 	if (s->k[STREAMS])
 		s->g.b_vector = p->k * s->panel;
 }
@@ -158,7 +190,7 @@ static void open_batch(struct gemm *s)
 	s->a.stride = af_var(s->vk);
 	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->b.stride = af_var(s->vb_tile);
-	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->panel) : af_var(s->vn);
+	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->panel * s->depth) : af_var(s->vn);
 	s->out.c_row = af_var(s->vn);
 	if (!is_split(s))
 		brgemm_out_view(n, &s->out, af_times(b, s->vc));
@@ -167,12 +199,14 @@ static void open_batch(struct gemm *s)
 static void pack_a(struct gemm *s)
 {
 	int64_t rows = s->mc * parts_highest(&s->parts);
-	struct run run = {.lanes = s->g.lanes, .count = s->chunk.k};
+	struct run run = {.lanes = s->g.lanes, .count = af_mul(s->chunk.k, s->depth)};
 	struct nest *n = s->n;
 	struct window copy = {.stride = af_var(nest_param(n, "Arow", s->kc))};
 
 	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc, run.lanes));
 	copy.buffer = nest_work(n, "wa", (rows < s->p.m ? rows : s->p.m) * s->kc);
+	if (s->depth > 1)
+		nest_elem(n, copy.buffer, elem_of(s->w->dtype.src));
 	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
 	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);
 	s->a = copy;
@@ -246,6 +280,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	if (!product_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
 	s.parts.split = row_split(s.p.m, k[MR]);
+	s.depth = k[DEPTH];
 	s.kc = k[KC] ? k[KC] : ceil_div(s.p.k, k[KS]);
 	s.nr = k[NV] * k[VL];
 	s.panel = k[STREAMS] ? k[VL] : s.nr;
@@ -258,9 +293,10 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		split_declare(n, &s.split);
 	open_blocks(&s);
 	open_batch(&s);
-	s.chunk = is_split(&s) ? split_open(n, s.part, s.kc, s.vk) : chunk_open(n, s.kc, s.vk);
-	s.a.rest = s.chunk.k0;
-	s.b.rest = af_mul(s.chunk.k0, s.panel);
+	s.chunk = is_split(&s) ? split_open(n, s.part, s.kc / s.depth, s.vsteps)
+			       : chunk_open(n, s.kc / s.depth, s.vsteps);
+	s.a.rest = af_mul(s.chunk.k0, s.depth);
+	s.b.rest = af_mul(s.chunk.k0, s.panel * s.depth);
 	if (k[PACK_A])
 		pack_a(&s);
 	if (k[PACK_B])
@@ -278,6 +314,8 @@ const struct algo algo_gemm = {
 	.name = "gemm",
 	.summary = "Blocked matrix product over a register tile; matmul and 1x1 convolution.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -33,7 +33,7 @@ static const struct knob knobs[KNOBS] = {
 	[PAR] = {"par", 0, "Blocks are dealt to threads with 0: channels innermost, 1: tiles."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
-	[GROUPS] = {"groups", 1, "Groups in a block."},
+	[GROUPS] = {"groups", 1, "Groups in a block.", .is_rare = 1},
 };
 
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:

@@ -52,7 +52,8 @@ static void knobs_text(const struct candidate *c, struct buf *out)
 {
 	buf_str(out, c->algo->name);
 	for (int i = 0; i < c->algo->nknobs; i++)
-		buf_fmt(out, " %s=%lld", c->algo->knob[i].name, (long long)c->knob[i]);
+		if (!c->algo->knob[i].is_rare || c->knob[i] != c->algo->knob[i].frozen)
+			buf_fmt(out, " %s=%lld", c->algo->knob[i].name, (long long)c->knob[i]);
 }
 
 /* Text of a record inside a comment, which it must not end. */
@@ -182,8 +183,10 @@ static void body(const struct nest *n, const char *isa, const char *name, const 
 		 const struct piece *p, const char *prefix, struct buf *out)
 {
 	struct buf code = BUF_INIT;
+	struct limits m = {0}; /* of a definition: nothing is known */
 
-	if (target_default()->print(n, &code))
+	isa_limits(isa, &m);
+	if (target_default()->print(n, &m, &code))
 		pragma(isa, out);
 	buf_fmt(out,
 		"#include \"%s_prelude.h\"\n#include \"%s_kernels.h\"\n\n"

@@ -26,10 +26,11 @@ void group_free(struct group *g)
 }
 
 /* NULL: the target cannot print the nest, and *why says why. */
-static struct build *add_nest(struct cache *c, const struct nest *n, const char **why)
+static struct build *add_nest(struct cache *c, const struct nest *n, const struct limits *m,
+			      const char **why)
 {
 	struct buf text = BUF_INIT;
-	const char *why_c = c->target->print(n, &text);
+	const char *why_c = c->target->print(n, m, &text);
 	struct build *b;
 
 	*why = text.n ? NULL : why_c;
@@ -48,7 +49,7 @@ static int add_naive(struct measure *m, struct group *g, struct err *e)
 	nest_init(&n, &a, "naive");
 	rc = workload_define(&g->w, 1, &n, e);
 	if (rc == 0)
-		g->naive = add_nest(m->definitions, &n, &why);
+		g->naive = add_nest(m->definitions, &n, &m->env.limits, &why);
 	arena_free(&a);
 	return rc;
 }
@@ -86,7 +87,7 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 		it->status = STATUS_UNSUPPORTED;
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
-		it->build = add_nest(&m->cache, &nest, &it->why);
+		it->build = add_nest(&m->cache, &nest, &m->env.limits, &it->why);
 		it->status = it->build ? STATUS_NONE : STATUS_UNSUPPORTED;
 	}
 	arena_free(&a);

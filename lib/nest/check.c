@@ -64,10 +64,30 @@ static int check_access(struct check *c, int buffer, const struct affine *index,
 	return check_constant(c, index, b->name);
 }
 
+/* Groups are loaded from elements of their type, broadcast and multiplied, and nothing else. */
+static int check_groups(const struct check *c, const struct expr *x)
+{
+	const struct expr *const from[] = {x->a, x->b, x->c};
+	const struct buffer *b =
+		x->kind == EXPR_LOAD ? &c->n->buffer[nest_base(c->n, x->buffer)] : NULL;
+
+	if (b && b->kind != BUFFER_REG && elem_group(x->elem) > 1 &&
+	    (x->valid || b->elem != elem_member(x->elem) || b->swizzle.row))
+		return err_set(c->e, "groups are loaded from %s, which has other elements",
+			       b->name);
+	for (int i = 0; i < 3; i++)
+		if (from[i] && elem_group(from[i]->elem) > 1 && x->kind != EXPR_BCAST &&
+		    (x->kind != EXPR_DOT || i == 2))
+			return err_set(c->e, "groups are computed with as if they were numbers");
+	return 0;
+}
+
 static int check_expr(struct check *c, const struct expr *x)
 {
 	if (!x)
 		return 0;
+	if (check_groups(c, x) < 0)
+		return -1;
 	if (x->kind == EXPR_LOAD)
 		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
 	if ((x->kind == EXPR_PICK || x->kind == EXPR_SPREAD) &&
@@ -92,6 +112,8 @@ static int check_store(struct check *c, const struct node *t)
 		return err_set(c->e,
 			       "all threads store the same to %s: no parallel loop is around it",
 			       b->name);
+	if (elem_group(t->value->elem) > 1 && b->elem != t->value->elem)
+		return err_set(c->e, "groups are stored to %s, which has none", b->name);
 	if (check_expr(c, t->value) < 0)
 		return -1;
 	return check_access(c, t->buffer, &t->a, t->value->lanes, t->valid);

@@ -15,6 +15,7 @@ static const struct {
 	[ELEM_S32] = {4, .from = INT32_MIN, .to = INT32_MAX},
 	[ELEM_S8] = {1, .from = INT8_MIN, .to = INT8_MAX},
 	[ELEM_U8] = {1, .from = 0, .to = UINT8_MAX},
+	[ELEM_BF16X2] = {4, .from = 0, .to = UINT32_MAX},
 };
 
 enum elem elem_of(enum dtype d)
@@ -45,6 +46,16 @@ int elem_is_float(enum elem e)
 	return e == ELEM_F32 || e == ELEM_F64;
 }
 
+int elem_group(enum elem e)
+{
+	return e == ELEM_BF16X2 ? 2 : 1;
+}
+
+enum elem elem_member(enum elem e)
+{
+	return e == ELEM_BF16X2 ? ELEM_BF16 : e;
+}
+
 /* bfloat16 is the upper half of a float. */
 static float bf16_value(uint16_t bits)
 {
@@ -61,6 +72,20 @@ static uint16_t bf16_bits(float x)
 
 	memcpy(&wide, &x, sizeof wide);
 	return (uint16_t)(wide >> 16);
+}
+
+double elem_dot(enum elem e, double a, double b, double c)
+{
+	const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+
+	(void)e;
+	for (int shift = 0; shift < 32; shift += 16) {
+		const double p = (double)bf16_value((uint16_t)(x >> shift)) *
+				 (double)bf16_value((uint16_t)(y >> shift));
+
+		c = (double)(float)(c + p);
+	}
+	return c;
 }
 
 enum { F16_EXPONENT = 10, F16_BIAS = 15, F16_SPECIAL = 31 };
@@ -140,6 +165,8 @@ double elem_read(enum elem e, const void *array, int64_t i)
 		return ((const int8_t *)array)[i];
 	case ELEM_U8:
 		return ((const uint8_t *)array)[i];
+	case ELEM_BF16X2:
+		return ((const uint32_t *)array)[i];
 	case ELEM_F32:
 		break;
 	}
@@ -166,6 +193,9 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 		break;
 	case ELEM_U8:
 		((uint8_t *)array)[i] = (uint8_t)elem_round(e, x);
+		break;
+	case ELEM_BF16X2:
+		((uint32_t *)array)[i] = (uint32_t)x;
 		break;
 	case ELEM_F32:
 		((float *)array)[i] = (float)x;

@@ -2,7 +2,11 @@
  * buffer of other elements converts them, and a store rounds to the nearest, ties to even. A whole
  * number that is too large or too small becomes the largest or smallest of its type; what is no
  * number becomes the smallest. Registers are of single or double precision, but for sums of whole
- * numbers (mma.h), which loads and stores convert likewise.
+ * numbers (mma.h), which loads and stores convert likewise, and for groups.
+ *
+ * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
+ * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
+ * registers, broadcasts and products know groups.
  */
 #ifndef TL_NEST_ELEM_H
 #define TL_NEST_ELEM_H
@@ -11,12 +15,16 @@
 
 #include "lib/space/types.h"
 
-enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16, ELEM_S32, ELEM_S8, ELEM_U8 };
+enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16, ELEM_S32, ELEM_S8, ELEM_U8, ELEM_BF16X2 };
 
 /* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
 enum elem elem_of(enum dtype d);
-int elem_size(enum elem e);	/* bytes */
-int elem_is_float(enum elem e); /* of C's own: in single or double precision */
+int elem_size(enum elem e);	    /* bytes */
+int elem_is_float(enum elem e);	    /* of C's own: in single or double precision */
+int elem_group(enum elem e);	    /* elements of a group of this type; 1: it is none */
+enum elem elem_member(enum elem e); /* the type of its elements; e: it is none */
+/* The sum of c and the products of two groups, each in single precision. */
+double elem_dot(enum elem e, double a, double b, double c);
 /* Element i of an array, and the bytes of a value. */
 double elem_read(enum elem e, const void *array, int64_t i);
 void elem_write(enum elem e, void *array, int64_t i, double x);

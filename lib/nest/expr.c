@@ -97,7 +97,8 @@ const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
 const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
 			   const struct affine *valid)
 {
-	enum elem elem = n->buffer[buffer].elem == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+	const enum elem is = n->buffer[buffer].elem;
+	enum elem elem = is == ELEM_F64 || elem_group(is) > 1 ? is : ELEM_F32;
 	struct expr *x = new_expr(n, EXPR_LOAD, elem, lanes);
 
 	x->buffer = buffer;
@@ -109,6 +110,16 @@ const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine 
 const struct expr *ex_reg(struct nest *n, int buffer, struct affine index)
 {
 	return ex_load(n, buffer, n->buffer[buffer].lanes, index, NULL);
+}
+
+const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, int lanes,
+				  struct affine index)
+{
+	struct expr *x = new_expr(n, EXPR_LOAD, group, lanes);
+
+	x->buffer = buffer;
+	x->index = index;
+	return x;
 }
 
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
@@ -182,9 +193,12 @@ const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct ex
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c)
 {
-	enum elem elem = kind == EXPR_WIDEN ? ELEM_F64 : kind == EXPR_NARROW ? ELEM_F32 : a->elem;
+	enum elem elem = kind == EXPR_WIDEN			   ? ELEM_F64
+			 : kind == EXPR_NARROW || kind == EXPR_DOT ? ELEM_F32
+								   : a->elem;
 	struct expr *x = new_expr(n, kind, elem, a->lanes);
 
+	assert(kind != EXPR_DOT || (elem_group(a->elem) > 1 && b->elem == a->elem));
 	x->a = a;
 	x->b = b;
 	x->c = c;

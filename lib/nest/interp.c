@@ -17,6 +17,24 @@ struct value {
 
 /* ---- expressions and stores ---- */
 
+/* Groups of memory's elements. */
+static int load_groups(struct interp *s, const struct expr *x, struct value *out)
+{
+	const int elements = x->lanes * elem_group(x->elem);
+	struct place p;
+
+	if (access_locate(s, x->buffer, access_eval(s, &x->index), elements, &p) < 0 ||
+	    access_read(s, &p, elements) < 0)
+		return -1;
+	for (int i = 0; i < x->lanes; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, (const char *)p.memory + (size_t)i * sizeof bits, sizeof bits);
+		out->v[i] = bits;
+	}
+	return 0;
+}
+
 static int load(struct interp *s, const struct expr *x, struct value *out)
 {
 	int count = access_valid(s, x->valid, x->lanes);
@@ -115,7 +133,8 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 			return -1;
 	} else {
 		for (int i = 0; i < x->lanes; i++)
-			out->v[i] = apply(x->kind, a[i], b[i], c[i]);
+			out->v[i] = x->kind == EXPR_DOT ? elem_dot(x->a->elem, a[i], b[i], c[i])
+							: apply(x->kind, a[i], b[i], c[i]);
 	}
 	for (int i = 0; i < x->lanes && x->elem == ELEM_F32; i++)
 		out->v[i] = (double)(float)out->v[i];
@@ -124,6 +143,9 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 
 static int expr(struct interp *s, const struct expr *x, struct value *out)
 {
+	if (x->kind == EXPR_LOAD && elem_group(x->elem) > 1 &&
+	    s->n->buffer[x->buffer].kind != BUFFER_REG)
+		return load_groups(s, x, out);
 	if (x->kind == EXPR_LOAD)
 		return load(s, x, out);
 	if (x->kind != EXPR_CONST)

@@ -151,6 +151,7 @@ enum expr_kind {
 	EXPR_MIN, /* a < b ? a : b */
 	EXPR_NAN, /* NaN where a is NaN, else b; single precision */
 	EXPR_FMA, /* a * b + c */
+	EXPR_DOT, /* c + the products of the groups a and b (elem.h), element by element */
 	EXPR_DIV,
 	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
@@ -295,6 +296,9 @@ const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
 const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
 			   const struct affine *valid);
 const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
+/* So many groups (elem.h) from element `index` of memory on, all valid. */
+const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, int lanes,
+				  struct affine index);
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
 /* Values that `per` lanes share each, `step` lanes apart, from lane index on. */
 const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,

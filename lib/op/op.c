@@ -129,7 +129,7 @@ static int is_one_product(const struct op *op)
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
 	if (!dtypes_are_one_real(&w->dtype) &&
-	    !(is_one_product(w->op) && dtypes_are_whole(&w->dtype)))
+	    !(is_one_product(w->op) && (dtypes_are_whole(&w->dtype) || dtypes_widen(&w->dtype))))
 		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
 	return w->op->naive(w, wide, n, e);
 }

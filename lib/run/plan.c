@@ -232,7 +232,7 @@ static int make_kernel(struct plan *p, struct step *s, const struct place *argum
 
 	if (check_nest(n, e))
 		return err_in(e, "%s (%s)", s->name, s->what);
-	why = p->runner->target->print(n, &text);
+	why = p->runner->target->print(n, &p->limits, &text);
 	rc = text.n ? 0 : err_set(e, "%s cannot be printed: %s", s->name, why ? why : "");
 	if (!rc) {
 		s->build = cache_add(p->cache, text.s, text.n, why);

@@ -60,9 +60,9 @@ struct access conv_dst(const struct conv *p, int buffer)
 	return images(p, buffer, p->oc, p->oh, p->ow);
 }
 
-struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc)
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth)
 {
-	return (struct packing){
+	struct packing w = {
 		.rank = 5,
 		.extent = {p->g, p->oc, p->ic, p->kh, p->kw},
 		.naxes = 7,
@@ -71,14 +71,18 @@ struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc)
 			 {2, ceil_div(p->ic, kc), kc},
 			 {3, p->kh, 1},
 			 {4, p->kw, 1},
-			 {2, kc, 1},
+			 {2, kc / depth, depth},
 			 {1, nr, 1}},
 	};
+
+	if (depth > 1)
+		packing_axis(&w, 2, depth, 1);
+	return w;
 }
 
-int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth)
 {
-	struct packing w = conv_packing(p, nr, kc);
+	struct packing w = conv_packing(p, nr, kc, depth);
 
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }

@@ -21,9 +21,10 @@ enum conv_dim { CONV_IMAGE, CONV_GROUP, CONV_CHANNEL, CONV_ROW, CONV_COLUMN };
 struct access conv_src(const struct conv *p, int buffer);
 struct access conv_dst(const struct conv *p, int buffer);
 /* Weights as panels of nr output channels and chunks of kc input channels:
- * [g][tile][chunk][kh][kw][kc][nr]. */
-struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc);
-int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc);
+ * [g][tile][chunk][kh][kw][kc][nr]; `depth` input channels of an output channel stand side
+ * by side. */
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth);
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth);
 /* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation, by
  * symbols or constants. */
 void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols, struct affine *lo,

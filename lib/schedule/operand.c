@@ -66,6 +66,17 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 	o->post = w->post;
 }
 
+void operand_types(struct nest *n, const struct workload *w)
+{
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->kind == BUFFER_ARG ||
+		    (b->kind == BUFFER_PACKED && b->role == TENSOR_WEIGHTS))
+			nest_elem(n, i, elem_of(workload_dtype(w, b->role)));
+	}
+}
+
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
 		   struct affine at, struct affine bias_at, const struct affine *valid)
 {

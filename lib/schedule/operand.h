@@ -57,6 +57,9 @@ int operand_bias(struct nest *n, const struct workload *w, int rank, const struc
  * of o. */
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o);
+/* Arguments and weights have the workload's types; a packed bias stays in single precision, in
+ * which it is added. */
+void operand_types(struct nest *n, const struct workload *w);
 /* x, vectors of so many lanes or scalars, through the post-ops to element `at` of the result, whose
  * bias is at bias_at; for stores other than the register tile's own. valid may be NULL. */
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,

@@ -70,16 +70,22 @@ int product_gather(struct nest *n, const struct product *p, int src, int lanes)
 	return run.to;
 }
 
-int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns)
+int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns,
+		   int64_t depth)
 {
 	int in = p->transposed ? 2 : 1, out = 3 - in;
 	struct packing w = {
 		.rank = 3,
 		.extent = {p->b},
 		.naxes = 4,
-		.axis = {{0, p->b, 1}, {out, panels, columns}, {in, p->k, 1}, {out, columns, 1}},
+		.axis = {{0, p->b, 1},
+			 {out, panels, columns},
+			 {in, p->k / depth, depth},
+			 {out, columns, 1}},
 	};
 
+	if (depth > 1)
+		packing_axis(&w, in, depth, 1);
 	w.extent[in] = p->k;
 	w.extent[out] = p->n;
 	return nest_packed(n, "B", TENSOR_WEIGHTS, &w);

@@ -26,8 +26,9 @@ int product_of_pixels(const struct workload *w, struct product *p);
 int product_gather(struct nest *n, const struct product *p, int src, int lanes);
 
 /* The right side, a constant, of all batches: so many panels of so many columns, one behind the
- * other. */
-int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns);
+ * other. `depth` values of k of a column stand side by side. */
+int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns,
+		   int64_t depth);
 /* A flag: 1: each vector of a constant right side has a panel of its own, so that a register tile
  * reads several streams of memory. */
 void product_streams(struct range *r, int knob, const struct workload *w, const struct product *p);

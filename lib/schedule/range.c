@@ -4,6 +4,7 @@
 
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
+#include "lib/tile/tile.h"
 
 int range_space(range_list *list, int nknobs, const struct workload *w, const struct limits *m,
 		struct knob_space *s)
@@ -12,6 +13,9 @@ int range_space(range_list *list, int nknobs, const struct workload *w, const st
 
 	if (!list(w, &r))
 		return 0;
+	/* Knobs that the workload does not have keep their frozen value. */
+	while (nknobs && !s->knob[nknobs - 1].n)
+		nknobs--;
 	s->n = nknobs;
 	return 1;
 }
@@ -103,6 +107,43 @@ void range_chunks(struct range *r, int knob, const struct workload *w, int64_t e
 	range_blocks(r, knob, extent, 1, values);
 	if (r->knob && r->knob[knob])
 		range_need(r, brgemm_chunks(w->npost, w->post), brgemm_cannot_chunk);
+	if (w->dtype.dst != DTYPE_F32)
+		range_only(r, knob, 0, "partial sums would be rounded");
+}
+
+void range_lanes(struct range *r, const struct workload *w)
+{
+	if (r->space && !dtypes_are_f32(&w->dtype))
+		range_only(r, RANGE_VL, r->machine->lanes, NULL);
+}
+
+void range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
+		 int packed)
+{
+	int64_t depth;
+	const struct tile *t;
+
+	if (r->space) {
+		if (dtypes_are_f32(&w->dtype))
+			return;
+		range_lanes(r, w);
+		depth = packed ? tile_depth(&w->dtype, r->machine->dots, k) : 1;
+		knob_add(r->space, knob, depth);
+		t = tile_of(&w->dtype, depth);
+		if (t->lanes)
+			range_only(r, RANGE_VL, t->lanes, NULL);
+		return;
+	}
+	depth = r->knob[knob];
+	t = tile_of(&w->dtype, depth);
+	range_need(r, t != NULL, "no tile multiplies these types so");
+	if (!t)
+		return;
+	range_need(r, !t->lanes || t->lanes == r->knob[RANGE_VL],
+		   "the tile multiplies vectors of other lanes");
+	range_need(r, depth == 1 || packed, "a computed right side has no groups");
+	range_need(r, k % depth == 0 && r->knob[chunk] % depth == 0,
+		   "what is summed, or a chunk of it, has no whole groups");
 }
 
 void range_choice(struct range *r, int knob, int last)

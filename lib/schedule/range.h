@@ -46,6 +46,14 @@ void range_blocks(struct range *r, int knob, int64_t extent, int64_t unit, const
  * brgemm_chunks(). */
 void range_chunks(struct range *r, int knob, const struct workload *w, int64_t extent,
 		  const int *values);
+/* Vectors of half the lanes, which are written for a machine of narrower ones, are not worth trying
+ * with elements of other types: such a machine has no masks for them. */
+void range_lanes(struct range *r, const struct workload *w);
+/* The depth of brgemm's tile (lib/tile/tile.h), where k values are summed, in chunks if the knob
+ * `chunk` says so; packed: the right side is packed off the clock. Workloads in single precision do
+ * not have the knob in their spaces. */
+void range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
+		 int packed);
 /* 0, 1, .. last. */
 void range_choice(struct range *r, int knob, int last);
 /* One of these values, of which those are worth trying that are no larger than `most`, but at least

@@ -165,6 +165,7 @@ int reorder_src(struct reorder *r)
 	if (!is_reordered(r))
 		return src;
 	pixels = nest_team(r->n, "src_nhwc", size);
+	nest_elem(r->n, pixels, elem_of(r->w->dtype.src));
 	to_nhwc(r, src, pixels, 1);
 	return pixels;
 }
@@ -179,12 +180,14 @@ void reorder_out(struct reorder *r, int bias, struct brgemm_out *o)
 		return;
 	r->dst = o->c;
 	r->out = o->c = nest_team(r->n, "dst_nhwc", size);
+	nest_elem(r->n, r->out, elem_of(r->w->dtype.dst));
 	if (o->adds)
 		to_nhwc(r, r->dst, r->out, 0);
 	if (o->mul < 0)
 		return;
 	mul = o->mul;
 	o->mul = nest_team(r->n, "mul_nhwc", size);
+	nest_elem(r->n, o->mul, elem_of(r->w->dtype.dst));
 	to_nhwc(r, mul, o->mul, 0);
 }
 

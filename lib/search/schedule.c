@@ -112,6 +112,8 @@ int schedule_fit(const struct search_space *space, const struct schedule *s, str
 	c->algo = s->algo;
 	for (int k = 0; k < space->space[i].n; k++)
 		c->knob[k] = nearest(&space->space[i], k, s->knob[k]);
+	for (int k = space->space[i].n; k < s->algo->nknobs; k++)
+		c->knob[k] = s->algo->knob[k].frozen;
 	if (!is_valid(c) && !mend(&space->space[i], s->knob, c))
 		return 0;
 	candidate_identify(c);

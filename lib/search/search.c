@@ -42,6 +42,8 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 	c->target = s->env->limits.target;
 	c->algo = s->algo[i];
 	knob_point(&s->space[i], point - s->start[i], c->knob);
+	for (int k = s->space[i].n; k < c->algo->nknobs; k++)
+		c->knob[k] = c->algo->knob[k].frozen;
 	return algo_valid(c->algo, s->w, c->knob, &why);
 }
 

@@ -3,22 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What all of AVX-512 share. */
+#define AVX512                                                                                     \
+	.family = "avx512", .flags = {"-mavx512f",  "-mavx512vl", "-mavx512dq",                    \
+				      "-mavx512bw", "-mfma",	  "-mprefer-vector-width=512"},    \
+	.lanes = {[DTYPE_F32] = 16}, .vregs = 32, .folds = 1, .masks = MASKS_REGISTER,             \
+	.fma_per_cycle = 2, .load_per_cycle = 2, .store_per_cycle = 1, .issue_per_cycle = 5,       \
+	.fma_latency = 4, .window = 400
+
 const struct isa isa_list[] = {
-	{
-		.name = "avx512",
-		.lanes = {[DTYPE_F32] = 16},
-		.vregs = 32,
-		.folds = 1,
-		.masks = MASKS_REGISTER,
-		.fma_per_cycle = 2,
-		.load_per_cycle = 2,
-		.store_per_cycle = 1,
-		.issue_per_cycle = 5,
-		.fma_latency = 4,
-		.window = 400,
-	},
+	{.name = "avx512_bf16", AVX512, .dots = 1U << DTYPE_BF16},
+	{.name = "avx512", AVX512},
 	{
 		.name = "avx2",
+		.family = "avx2",
+		.flags = {"-mavx2", "-mfma"},
 		.lanes = {[DTYPE_F32] = 8},
 		.vregs = 16,
 		.masks = MASKS_VECTOR,
@@ -31,6 +30,7 @@ const struct isa isa_list[] = {
 	},
 	{
 		.name = "scalar",
+		.family = "scalar",
 		.lanes = {[DTYPE_F32] = 1},
 		.vregs = 16,
 		.fma_per_cycle = 2,
@@ -70,6 +70,7 @@ int isa_limits(const char *name, struct limits *m)
 		.lanes = i->lanes[DTYPE_F32],
 		.vregs = i->vregs,
 		.folds = i->folds,
+		.dots = i->dots,
 		.fma_per_cycle = i->fma_per_cycle,
 		.load_per_cycle = i->load_per_cycle,
 		.store_per_cycle = i->store_per_cycle,
@@ -81,6 +82,6 @@ int isa_limits(const char *name, struct limits *m)
 		.l2 = 1 << 20,
 		.l3 = 8 << 20,
 	};
-	snprintf(m->isa, sizeof m->isa, "%s", i->name);
+	snprintf(m->isa, sizeof m->isa, "%s", i->family);
 	return 0;
 }

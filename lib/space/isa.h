@@ -18,23 +18,30 @@ enum isa_masks {
 	MASKS_REGISTER, /* by a mask in a register of its own kind */
 };
 
+enum { ISA_FLAGS = 6 };
+
 struct isa {
 	const char *name;
-	int lanes[DTYPES]; /* elements of this type in a vector */
-	int vregs;	   /* vector registers */
-	int folds;	   /* is a broadcast from memory an operand of arithmetic? */
+	const char *family; /* limits' isa: the row that it adds instructions to, or itself */
+	const char *flags[ISA_FLAGS]; /* of the compiler */
+	int lanes[DTYPES];	      /* elements of this type in a vector */
+	int vregs;		      /* vector registers */
+	int folds;		      /* is a broadcast from memory an operand of arithmetic? */
 	enum isa_masks masks;
+	unsigned dots; /* types of which it sums products of groups, as limits' dots */
 	int fma_per_cycle, load_per_cycle, store_per_cycle; /* vectors */
 	int issue_per_cycle;				    /* operations of any kind */
 	int fma_latency;				    /* cycles */
 	int window;					    /* operations in flight */
 };
 
-/* Widest first. A row without a name ends it. */
+/* Widest first; of a family, the one with most instructions first. A row without a name ends it. */
 extern const struct isa isa_list[];
 
 /* NULL for an unknown name. */
 const struct isa *isa_find(const char *name);
+/* "avx512_bf16, avx512, avx2 and scalar": the names of all, for sentences. */
+#define ISA_NAMES "avx512_bf16, avx512, avx2 and scalar"
 /* The narrowest that has so many lanes of single precision: the one that code with such vectors is
  * written for, on whatever machine it runs. Eight lanes are AVX2's, with 16 registers, also where
  * AVX-512VL would give them 32. The widest where none has so many. */

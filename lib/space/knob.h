@@ -17,6 +17,7 @@ struct knob {
 	const char *name;
 	int64_t frozen;
 	const char *help; /* one sentence, for the manual */
+	int is_rare;	  /* records leave it out where it has its frozen value */
 };
 
 struct knob_space {

@@ -77,6 +77,11 @@ int dtypes_are_one_real(const struct dtypes *d)
 	return d->src == d->wei && d->wei == d->dst && !dtype_is_int(d->src);
 }
 
+int dtypes_widen(const struct dtypes *d)
+{
+	return d->src == d->wei && !dtype_is_int(d->src) && d->dst == DTYPE_F32;
+}
+
 static int is_byte(enum dtype d)
 {
 	return d == DTYPE_S8 || d == DTYPE_U8;

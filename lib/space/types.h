@@ -81,6 +81,8 @@ int dtypes_equal(const struct dtypes *a, const struct dtypes *b);
 int dtypes_are_f32(const struct dtypes *d);
 /* Are they one type, of reals? */
 int dtypes_are_one_real(const struct dtypes *d);
+/* Are source and weights of one type of reals, and is the result f32? */
+int dtypes_widen(const struct dtypes *d);
 /* Are source and weights whole numbers of 8 bits, and the result f32 or s32? Products are defined
  * for these and for one type of reals. */
 int dtypes_are_whole(const struct dtypes *d);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "lib/target/c_bf16.h"
 #include "lib/target/text.h"
 
 /* Vector types and what vectors need beyond C's operators. Masked accesses use the CPU's own where
@@ -117,6 +118,26 @@ static const char prelude[] =
 	"INLINE float loadn_v1(const float *p, long n) { return n > 0 ? *p : 0; }\n"
 	"INLINE void storen_v1(float *p, float x, long n) { if (n > 0) *p = x; }\n";
 
+static enum elem elem_at(const struct text *p, int buffer)
+{
+	return p->n->buffer[nest_base(p->n, buffer)].elem;
+}
+
+static int is_other(const struct text *p, int buffer)
+{
+	return !elem_is_float(elem_at(p, buffer));
+}
+
+/* A run for which the prelude has a function: of what is there in single precision, none is
+ * rounded. */
+static int is_run(const struct text *p, const struct node *t)
+{
+	const struct node *s = t->body;
+
+	return nest_is_run(p->n, t) && (!is_other(p, s->buffer) || s->value->kind == EXPR_CONST ||
+					elem_at(p, s->buffer) == elem_at(p, s->value->buffer));
+}
+
 static void run(struct text *p, const struct node *t)
 {
 	const struct node *s = t->body;
@@ -125,7 +146,12 @@ static void run(struct text *p, const struct node *t)
 	p->known[t->var] = 1;
 	p->value[t->var] = 0;
 	text_indent(p);
-	buf_fmt(p->out, "%s_v%d(&", x->kind == EXPR_LOAD ? "copy" : "zero", x->lanes);
+	buf_fmt(p->out, "%s_v%d", x->kind == EXPR_LOAD ? "copy" : "zero", x->lanes);
+	if (is_other(p, s->buffer) || (x->kind == EXPR_LOAD && is_other(p, x->buffer)))
+		buf_fmt(p->out, "_%s", text_elem(elem_at(p, s->buffer)));
+	if (x->kind == EXPR_LOAD && is_other(p, x->buffer))
+		buf_fmt(p->out, "_%s", text_elem(elem_at(p, x->buffer)));
+	buf_str(p->out, "(&");
 	text_element(p, s->buffer, &s->a);
 	if (x->kind == EXPR_LOAD) {
 		buf_str(p->out, ", &");
@@ -141,7 +167,7 @@ static void run(struct text *p, const struct node *t)
 
 static void serial(struct text *p, const struct node *t)
 {
-	if (nest_is_run(p->n, t)) {
+	if (is_run(p, t)) {
 		run(p, t);
 		return;
 	}
@@ -291,10 +317,20 @@ const char *c_prelude(void)
 	return prelude;
 }
 
+static int has_elem(const struct nest *n, enum elem elem)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].elem == elem)
+			return 1;
+	return 0;
+}
+
 void c_print(const struct nest *n, struct buf *out)
 {
 	struct text p = {.n = n, .out = out, .d = &gnu_c, .depth = 1};
 
+	if (has_elem(n, ELEM_BF16))
+		buf_fmt(out, "\n%s", c_bf16_words());
 	buf_str(out, "\nvoid KERNEL(const long *params, void *const *buffers, long thread, long "
 		     "threads, "
 		     "void (*barrier)(void))\n{\n\t(void)barrier;\n");

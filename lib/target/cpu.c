@@ -16,21 +16,6 @@
 #include "lib/target/target.h"
 #include "lib/target/x86.h"
 
-enum { ISA_FLAGS = 6 };
-
-/* What the compiler has to be told of an instruction set, beside what lib/space/isa.c says of it.
- */
-static const struct code {
-	const char *isa;
-	const char *flags[ISA_FLAGS];
-} codes[] = {
-	{"avx512",
-	 {"-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw", "-mfma",
-	  "-mprefer-vector-width=512"}},
-	{"avx2", {"-mavx2", "-mfma"}},
-	{NULL, {NULL}}, /* nothing of any other */
-};
-
 static const char *const common_flags[] = {
 	"-O2",
 	"-std=gnu11",
@@ -57,6 +42,8 @@ _Static_assert(sizeof common_flags / sizeof *common_flags + ISA_FLAGS + 5 <= TAR
 int cpu_has_isa(const char *isa)
 {
 	__builtin_cpu_init();
+	if (!strcmp(isa, "avx512_bf16"))
+		return cpu_has_isa("avx512") && __builtin_cpu_supports("avx512bf16");
 	if (!strcmp(isa, "avx512"))
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
@@ -180,9 +167,9 @@ static int set_isa(const char *isa, struct limits *m)
 	return 0;
 }
 
-/* The machine's limits, or a lower instruction set's by TL_ISA=avx512|avx2|scalar (asking for more
- * than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS does:
- * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs that
+/* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512|avx2|scalar
+ * (asking for more than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS
+ * does: l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs that
  * this process may run on, and its control groups grant. */
 static int limits(struct limits *m, struct err *e)
 {
@@ -192,9 +179,8 @@ static int limits(struct limits *m, struct err *e)
 	if (want && *want) {
 		isa = isa_find(want);
 		if (!isa)
-			return err_status(
-				e, EXIT_USAGE,
-				"TL_ISA is \"%s\", which is none of avx512, avx2 and scalar", want);
+			return err_status(e, EXIT_USAGE,
+					  "TL_ISA is \"%s\", which is none of " ISA_NAMES, want);
 		if (!cpu_has_isa(want))
 			return err_set(e, "TL_ISA asks for %s, which this CPU does not have", want);
 	}
@@ -219,16 +205,14 @@ static const char *compiler(void)
 static void compile(const char *isa, const char *source, const char *object,
 		    char *argv[TARGET_ARGS])
 {
-	const struct code *code = codes;
+	const struct isa *row = isa_find(isa);
 	int n = 0;
 
-	while (code->isa && strcmp(code->isa, isa) != 0)
-		code++;
 	argv[n++] = (char *)compiler();
 	for (size_t j = 0; j < sizeof common_flags / sizeof *common_flags; j++)
 		argv[n++] = (char *)common_flags[j];
-	for (int j = 0; j < ISA_FLAGS && code->flags[j]; j++)
-		argv[n++] = (char *)code->flags[j];
+	for (int j = 0; row && j < ISA_FLAGS && row->flags[j]; j++)
+		argv[n++] = (char *)row->flags[j];
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)object;
 	argv[n++] = (char *)source;
@@ -236,9 +220,9 @@ static void compile(const char *isa, const char *source, const char *object,
 }
 
 /* As assembly (x86.h); or, where that cannot be, as GNU C (c.h), and why. */
-static const char *print(const struct nest *n, struct buf *out)
+static const char *print(const struct nest *n, const struct limits *m, struct buf *out)
 {
-	const char *why = x86_print(n, out);
+	const char *why = x86_print(n, m->dots, out);
 
 	if (why)
 		c_print(n, out);

@@ -385,11 +385,12 @@ static const struct dialect gpu = {
 
 _Static_assert((int)SIMT_PARAMS <= (int)NEST_PARAMS, "a runner's params have room");
 
-const char *simt_print(const struct nest *n, struct buf *out)
+const char *simt_print(const struct nest *n, const struct limits *m, struct buf *out)
 {
 	struct simt s = {.n = n};
 	struct text p = {.n = n, .out = out, .d = &gpu, .own = &s, .depth = 1};
 
+	(void)m;
 	look(&s);
 	if (s.why)
 		return s.why;

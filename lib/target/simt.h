@@ -13,12 +13,13 @@
 
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
+#include "lib/space/limits.h"
 
 const char *simt_prelude_cuda(void);
 const char *simt_prelude_opencl(void);
 /* Appends the text and returns NULL; or says what the nest has that is not written here, and out is
  * as it was. */
-const char *simt_print(const struct nest *n, struct buf *out);
+const char *simt_print(const struct nest *n, const struct limits *m, struct buf *out);
 
 /* A box (nest.h), of which each kernel takes a tensor map behind the buffers. */
 enum simt_box_param {

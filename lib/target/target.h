@@ -50,9 +50,9 @@ struct target {
 	int (*pci)(struct buf *out, struct err *e);
 	/* What has to stand once before all functions in a source. */
 	const char *(*prelude)(void);
-	/* Appends a nest as the function KERNEL, a macro. NULL; or why it is not in the form that
-	 * the target likes best. */
-	const char *(*print)(const struct nest *n, struct buf *out);
+	/* Appends a nest as the function KERNEL, a macro, for a machine that can do so much. NULL;
+	 * or why it is not in the form that the target likes best. */
+	const char *(*print)(const struct nest *n, const struct limits *m, struct buf *out);
 	/* The command that makes an object of a source for an instruction set. Points into static
 	 * text and the strings given; ends with NULL. */
 	void (*compile)(const char *isa, const char *source, const char *object,
@@ -75,8 +75,9 @@ struct target {
 	{                                                                                          \
 		0, "arch", OPT_STRING, &(name), "ARCH",                                            \
 			"For a machine of this architecture instead of the one at hand: "          \
-			"avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 and so on.",      \
-			"avx512|avx2|scalar"                                                       \
+			"avx512_bf16, avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 "    \
+			"and so on.",                                                              \
+			"avx512_bf16|avx512|avx2|scalar"                                           \
 	}
 
 extern const struct target *const target_list[]; /* NULL at the end; made from the file list */

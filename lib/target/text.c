@@ -12,9 +12,9 @@ void text_indent(struct text *p)
 const char *text_elem(enum elem e)
 {
 	static const char *const names[] = {
-		[ELEM_F32] = "float", [ELEM_F64] = "double", [ELEM_BF16] = "bf16",
-		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",    [ELEM_S8] = "s8",
-		[ELEM_U8] = "u8"};
+		[ELEM_F32] = "float", [ELEM_F64] = "double",   [ELEM_BF16] = "bf16",
+		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",      [ELEM_S8] = "s8",
+		[ELEM_U8] = "u8",     [ELEM_BF16X2] = "bf16x2"};
 
 	return names[e];
 }
@@ -161,7 +161,11 @@ void text_declare_registers(struct text *p, int buffer)
 	if (b->lanes == 1)
 		buf_fmt(p->out, "\t%s ", text_elem(b->elem));
 	else
-		buf_fmt(p->out, "\t%c%d ", elem_is_float(b->elem) ? 'v' : 'i', b->lanes);
+		buf_fmt(p->out, "\t%c%d ",
+			elem_is_float(b->elem)	  ? 'v'
+			: elem_group(b->elem) > 1 ? 'g'
+						  : 'i',
+			b->lanes);
 	for (int64_t r = 0; r < b->size; r++) {
 		if (r)
 			buf_str(p->out, ", ");
@@ -176,11 +180,17 @@ static void expr(struct text *p, const struct expr *x);
 
 static void call(struct text *p, const char *f, const struct expr *x)
 {
-	buf_fmt(p->out, "%s_%c%d(", f, x->elem == ELEM_F64 ? 'd' : 'v', x->lanes);
+	const char kind = x->elem == ELEM_F64 ? 'd' : elem_group(x->elem) > 1 ? 'g' : 'v';
+
+	buf_fmt(p->out, "%s_%c%d(", f, kind, x->lanes);
 	expr(p, x->a);
 	if (x->b) {
 		buf_str(p->out, ", ");
 		expr(p, x->b);
+	}
+	if (x->c) {
+		buf_str(p->out, ", ");
+		expr(p, x->c);
 	}
 	buf_ch(p->out, ')');
 }
@@ -199,12 +209,22 @@ static int is_other(const struct text *p, int buffer)
 	return !elem_is_float(p->n->buffer[nest_base(p->n, buffer)].elem);
 }
 
+/* Registers of whole numbers are converted. */
+static int is_whole(const struct text *p, int buffer)
+{
+	return p->n->buffer[buffer].elem == ELEM_S32;
+}
+
 static void load(struct text *p, const struct expr *x)
 {
 	if (p->n->buffer[x->buffer].kind == BUFFER_REG) {
-		buf_str(p->out, is_other(p, x->buffer) ? "floats_v4(" : "");
+		buf_str(p->out, is_whole(p, x->buffer) ? "floats_v4(" : "");
 		text_register(p, x->buffer, text_constant(p, &x->index));
-		buf_str(p->out, is_other(p, x->buffer) ? ")" : "");
+		buf_str(p->out, is_whole(p, x->buffer) ? ")" : "");
+	} else if (elem_group(x->elem) > 1) {
+		buf_fmt(p->out, "load_g%d(&", x->lanes);
+		text_element(p, x->buffer, &x->index);
+		buf_ch(p->out, ')');
 	} else if (x->valid) {
 		access(p, "load", x->buffer, x->lanes, 1);
 		text_element(p, x->buffer, &x->index);
@@ -350,6 +370,9 @@ static void expr(struct text *p, const struct expr *x)
 		      x->b);
 		buf_ch(p->out, ')');
 		return;
+	case EXPR_DOT:
+		call(p, "dot_bf16", x);
+		return;
 	case EXPR_FMA:
 		buf_ch(p->out, '(');
 		infix(p, x->a, " * ", x->b);
@@ -383,9 +406,9 @@ static void store(struct text *p, const struct node *t)
 	text_indent(p);
 	if (b->kind == BUFFER_REG) {
 		text_register(p, t->buffer, text_constant(p, &t->a));
-		buf_str(p->out, is_other(p, t->buffer) ? " = wholes_v4(" : " = ");
+		buf_str(p->out, is_whole(p, t->buffer) ? " = wholes_v4(" : " = ");
 		expr(p, t->value);
-		buf_str(p->out, is_other(p, t->buffer) ? ")" : "");
+		buf_str(p->out, is_whole(p, t->buffer) ? ")" : "");
 	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_other(p, t->buffer)) {
 		store_call(p, t);
 	} else {

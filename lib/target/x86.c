@@ -601,7 +601,7 @@ static int vector_lanes(const struct nest *n)
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
 
-		if (b->elem != ELEM_F32)
+		if (b->elem != ELEM_F32 && b->elem != ELEM_BF16 && b->elem != ELEM_BF16X2)
 			return 0;
 		if (b->kind != BUFFER_REG)
 			continue;
@@ -628,10 +628,10 @@ static void give_homes(struct x86 *x)
 	}
 }
 
-const char *x86_print(const struct nest *n, struct buf *out)
+const char *x86_print(const struct nest *n, unsigned dots, struct buf *out)
 {
 #ifdef __x86_64__
-	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n)};
+	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n), .dots = dots};
 	size_t before = out->n;
 
 	if (n->block_threads)
@@ -656,7 +656,7 @@ const char *x86_print(const struct nest *n, struct buf *out)
 		out->s[before] = 0;
 	return x.why;
 #else
-	(void)n;
+	(void)n, (void)dots;
 	(void)out;
 	return "this is no x86-64";
 #endif

@@ -15,7 +15,8 @@
 #include "lib/nest/nest.h"
 
 /* Appends the text and returns NULL; or says what the nest has that is not written here (double
- * precision, no vectors, too many registers), and out is as it was. */
-const char *x86_print(const struct nest *n, struct buf *out);
+ * precision, no vectors, too many registers), and out is as it was. dots: as struct limits has
+ * them, of the machine that the text is for. */
+const char *x86_print(const struct nest *n, unsigned dots, struct buf *out);
 
 #endif

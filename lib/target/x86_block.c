@@ -132,9 +132,14 @@ static void look_at_memory(struct block *b, int buffer, const struct affine *ind
 /* Does the instruction for e take this operand from memory, too? */
 static int may_be_memory(const struct expr *e, const struct expr *operand)
 {
-	if (e->kind == EXPR_FMA)
+	if (e->kind == EXPR_FMA || e->kind == EXPR_DOT)
 		return operand != e->c;
 	return block_is_arithmetic(e->kind) && operand == e->b && operand != e->a;
+}
+
+int block_is_group(const struct expr *e)
+{
+	return elem_group(e->elem) > 1;
 }
 
 static void look_at_register(struct block *b, const struct expr *e, int in_register)
@@ -155,7 +160,8 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 {
 	if (!e)
 		return;
-	if (e->elem != ELEM_F32 || (e->lanes != 1 && e->lanes != b->x->lanes))
+	if ((e->elem != ELEM_F32 && !block_is_group(e)) ||
+	    (e->lanes != 1 && e->lanes != b->x->lanes))
 		block_fail(b, "an expression has another element type or number of lanes than the "
 			      "nest's vectors");
 	look_at(b, e->a, !may_be_memory(e, e->a));

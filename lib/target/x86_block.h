@@ -60,6 +60,8 @@ struct operand {
 /* This nest cannot be written. */
 void block_fail(struct block *b, const char *why);
 int block_is_register(const struct block *b, int buffer);
+/* Is its value made of groups (elem.h)? */
+int block_is_group(const struct expr *e);
 /* Number of a register of an array among all of the block's. */
 int block_vreg(const struct block *b, int buffer, const struct affine *index);
 

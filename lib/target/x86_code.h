@@ -33,6 +33,7 @@ struct x86 {
 	const char *why; /* the first that came up that is not written here; NULL: nothing */
 	int lanes;	 /* of the nest's vectors: 16 or 8 */
 	const struct isa *isa;
+	unsigned dots; /* of the machine: limits.h */
 	int nlabels;
 	int known[NEST_VARS]; /* the variable is a constant here */
 	int64_t value[NEST_VARS];

@@ -1,26 +1,67 @@
 /* Runs of floats, copied or zeroed: whole vectors, and what is left under a mask. */
 #include "lib/target/x86_block.h"
 
-/* A vector from here to there, or zeroes, whole or (masked) the lanes of %k1 or of the table at
- * %rdi. */
-static void move_vector(struct x86 *x, int copies, int masked)
+/* Elements of 16 bits lie in vectors of half the size. */
+static int is_half(const struct x86 *x, int buffer)
 {
-	struct operand v = x86_vector(x->lanes, x->nkept), m = x86_vector(x->lanes, x->nkept + 1);
+	return x86_elem_bytes(x, buffer) == 2;
+}
 
-	if (masked && x->lanes == 16) {
-		if (copies)
-			x86_line(x, "vmovups (%%rsi), %s{%%k1}{z}", v.text);
-		x86_line(x, "vmovups %s, (%%rbx){%%k1}", v.text);
-	} else if (masked) {
+/* Masked lanes are those of %k1, or of the table at %rdi, which holds masks of 32 bits. */
+static void load_vector(struct x86 *x, const struct node *s, struct operand v, struct operand m,
+			int masked)
+{
+	const int widens = is_half(x, s->value->buffer) && !is_half(x, s->buffer);
+	const int half = is_half(x, s->value->buffer) && !widens;
+
+	if (masked && x->lanes != 16)
+		x86_line(x, "vmaskmovps (%%rsi), %s, %s", m.text, v.text);
+	else
+		x86_line(x, "%s (%%rsi), %s%s",
+			 widens		  ? "vpmovzxwd"
+			 : half && masked ? "vmovdqu16"
+					  : "vmovups",
+			 v.text, masked && x->lanes == 16 ? "{%k1}{z}" : "");
+	if (widens)
+		x86_line(x, "vpslld $16, %s, %s", v.text, v.text);
+}
+
+/* A vector from here to there, or zeroes, whole or masked. */
+static void move_vector(struct x86 *x, const struct node *s, int copies, int masked)
+{
+	const int half = is_half(x, s->buffer);
+	struct operand v = x86_vector(half ? x->lanes / 2 : x->lanes, x->nkept);
+	struct operand m = x86_vector(x->lanes, x->nkept + 1);
+
+	if (masked && x->lanes != 16)
 		x86_line(x, "vmovups (%%rdi), %s", m.text);
-		if (copies)
-			x86_line(x, "vmaskmovps (%%rsi), %s, %s", m.text, v.text);
+	if (copies)
+		load_vector(x, s, v, m, masked);
+	if (masked && x->lanes != 16)
 		x86_line(x, "vmaskmovps %s, %s, (%%rbx)", v.text, m.text);
-	} else {
-		if (copies)
-			x86_line(x, "vmovups (%%rsi), %s", v.text);
-		x86_line(x, "vmovups %s, (%%rbx)", v.text);
+	else
+		x86_line(x, "%s %s, (%%rbx)%s", half && masked ? "vmovdqu16" : "vmovups", v.text,
+			 masked ? "{%k1}" : "");
+}
+
+/* The elements that are left, %rbp of them, one after the other. */
+static void move_rest(struct x86 *x, const struct node *s, int copies)
+{
+	const int widens = copies && !is_half(x, s->buffer), top = ++x->nlabels;
+
+	if (!copies)
+		x86_line(x, "xorl %%eax, %%eax");
+	x86_label(x, top);
+	if (copies) {
+		x86_line(x, "movzwl (%%rsi), %%eax");
+		x86_line(x, "addq $2, %%rsi");
 	}
+	if (widens)
+		x86_line(x, "shll $16, %%eax");
+	x86_line(x, widens ? "movl %%eax, (%%rbx)" : "movw %%ax, (%%rbx)");
+	x86_line(x, "addq $%d, %%rbx", widens ? 4 : 2);
+	x86_line(x, "decq %%rbp");
+	x86_line(x, "jnz %db", top);
 }
 
 /* reg = where the run begins in the buffer. */
@@ -38,11 +79,17 @@ void x86_run(struct x86 *x, const struct node *t)
 	const struct node *s = t->body;
 	int copies = s->value->kind == EXPR_LOAD, top = ++x->nlabels, tail = ++x->nlabels,
 	    end = ++x->nlabels;
+	const int from_half = copies && is_half(x, s->value->buffer);
+	const int has_halves = from_half || is_half(x, s->buffer);
 	struct linear n, most = x86_linear(x, &t->b);
 	struct operand v;
 
 	x->nkept = x86_homes(x);
 	v = x86_vector(x->lanes, x->nkept);
+	if (copies && is_half(x, s->buffer) && !from_half) {
+		x86_fail(x, "a copy rounds");
+		return;
+	}
 	if (s->value->lanes != x->lanes || x->nkept + 2 > x->isa->vregs) {
 		if (!x->looking)
 			x86_fail(x, "a copy needs more vector registers than are free");
@@ -67,7 +114,7 @@ void x86_run(struct x86 *x, const struct node *t)
 	x86_label(x, top);
 	x86_line(x, "subq $%d, %%rbp", x->lanes);
 	x86_line(x, "jl %df", tail);
-	move_vector(x, copies, 0);
+	move_vector(x, s, copies, 0);
 	x86_line(x, "addq $%d, %%rbx", x86_elem_bytes(x, s->buffer) * x->lanes);
 	if (copies)
 		x86_line(x, "addq $%d, %%rsi", x86_elem_bytes(x, s->value->buffer) * x->lanes);
@@ -75,8 +122,12 @@ void x86_run(struct x86 *x, const struct node *t)
 	x86_label(x, tail);
 	x86_line(x, "addq $%d, %%rbp", x->lanes);
 	x86_line(x, "jle %df", end);
-	x86_line(x, "movq %%rbp, %%rax");
-	x86_make_mask(x, x->lanes, 1, "%rdi");
-	move_vector(x, copies, 1);
+	if (has_halves && x->lanes != 16) {
+		move_rest(x, s, copies);
+	} else {
+		x86_line(x, "movq %%rbp, %%rax");
+		x86_make_mask(x, x->lanes, 1, "%rdi");
+		move_vector(x, s, copies, 1);
+	}
 	x86_label(x, end);
 }

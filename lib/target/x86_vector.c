@@ -150,6 +150,52 @@ void block_forget_constants(struct block *b)
 		b->at[i] = -1;
 }
 
+static enum elem elem_at(const struct block *b, int buffer)
+{
+	return b->x->n->buffer[nest_base(b->x->n, buffer)].elem;
+}
+
+/* Do elements become single precision when they are loaded? */
+static int is_widened(const struct block *b, const struct expr *e)
+{
+	return e->kind == EXPR_LOAD && !block_is_register(b, e->buffer) && !block_is_group(e) &&
+	       elem_at(b, e->buffer) == ELEM_BF16;
+}
+
+static const char no_mask[] = "it leaves elements of 16 bits out, for which AVX2 has no mask";
+
+/* bf16 is the upper half of a float. */
+static void load_bf16(struct block *b, const struct expr *e, struct operand v)
+{
+	const struct operand from = memory(b, e->buffer, &e->index);
+
+	if (e->lanes == 1)
+		x86_line(b->x, "vpbroadcastw %s, %s", from.text, v.text);
+	else if (!block_needed(b, e->valid, e->lanes))
+		x86_line(b->x, "vpmovzxwd %s, %s", from.text, v.text);
+	else if (e->lanes == 16)
+		x86_line(b->x, "vpmovzxwd %s, %s{%%k%d}{z}", from.text, v.text,
+			 block_mask(b, e->valid, e->lanes)->number);
+	else
+		block_fail(b, no_mask);
+	x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
+}
+
+/* A broadcast of memory. */
+static void load_broadcast(struct block *b, const struct expr *e, struct operand v)
+{
+	const struct expr *of = e->a;
+
+	if (of->kind != EXPR_LOAD || block_is_register(b, of->buffer) || of->valid) {
+		block_fail(b, "a broadcast is of something else than a plain load");
+		return;
+	}
+	x86_line(b->x, "%s %s, %s", is_widened(b, of) ? "vpbroadcastw" : "vbroadcastss",
+		 memory(b, of->buffer, &of->index).text, v.text);
+	if (is_widened(b, of))
+		x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
+}
+
 static void load_masked(struct block *b, const struct expr *e, int to)
 {
 	const struct mask *m = block_mask(b, e->valid, e->lanes);
@@ -178,12 +224,9 @@ static void load(struct block *b, const struct expr *e, int to)
 		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vbroadcastss", c.text,
 			 v.text);
 	} else if (e->kind == EXPR_BCAST) {
-		if (e->a->kind != EXPR_LOAD || block_is_register(b, e->a->buffer) || e->a->valid) {
-			block_fail(b, "a broadcast is of something else than a plain load");
-			return;
-		}
-		x86_line(b->x, "vbroadcastss %s, %s", memory(b, e->a->buffer, &e->a->index).text,
-			 v.text);
+		load_broadcast(b, e, v);
+	} else if (is_widened(b, e)) {
+		load_bf16(b, e, v);
 	} else if (block_needed(b, e->valid, e->lanes)) {
 		load_masked(b, e, to);
 	} else {
@@ -201,7 +244,7 @@ static struct operand second(struct block *b, const struct expr *e, struct held 
 	if (e->kind == EXPR_CONST)
 		return constant(b, e->value, e->lanes);
 	if (e->kind == EXPR_LOAD && !block_is_register(b, e->buffer) &&
-	    !block_needed(b, e->valid, e->lanes))
+	    !block_needed(b, e->valid, e->lanes) && !is_widened(b, e))
 		return memory(b, e->buffer, &e->index);
 	if (e->kind == EXPR_LOAD && block_is_register(b, e->buffer) &&
 	    b->folded[block_vreg(b, e->buffer, &e->index)][0])
@@ -289,13 +332,17 @@ static struct held arithmetic(struct block *b, const struct expr *e)
 	return to;
 }
 
-/* to = a * b + to */
+/* to = a * b + to, of numbers or of groups */
 static void multiply_add(struct block *b, const struct expr *e, int to)
 {
 	const struct expr *first = e->a, *other = e->b;
 	struct held h, g;
 	struct operand o;
 
+	if (e->kind == EXPR_DOT && (e->lanes != 16 || !(b->x->dots >> DTYPE_BF16 & 1))) {
+		block_fail(b, "it multiplies groups of bf16, for which there is no instruction");
+		return;
+	}
 	if (first->kind == EXPR_LOAD && block_is_register(b, first->buffer) &&
 	    b->folded[block_vreg(b, first->buffer, &first->index)][0]) {
 		first = e->b;
@@ -303,8 +350,12 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 	}
 	h = value(b, first);
 	o = second(b, other, &g);
-	x86_line(b->x, "vfmadd231%s %s, %s, %s", suffix(e->lanes), o.text,
-		 x86_vector(e->lanes, h.number).text, x86_vector(e->lanes, to).text);
+	if (e->kind == EXPR_DOT)
+		x86_line(b->x, "vdpbf16ps %s, %s, %s", o.text, x86_vector(e->lanes, h.number).text,
+			 x86_vector(e->lanes, to).text);
+	else
+		x86_line(b->x, "vfmadd231%s %s, %s, %s", suffix(e->lanes), o.text,
+			 x86_vector(e->lanes, h.number).text, x86_vector(e->lanes, to).text);
 	drop(b, h);
 	drop(b, g);
 }
@@ -531,7 +582,7 @@ static struct held value(struct block *b, const struct expr *e)
 		return scale(b, e);
 	if (e->kind == EXPR_NAN)
 		return not_a_number(b, e);
-	if (e->kind == EXPR_FMA)
+	if (e->kind == EXPR_FMA || e->kind == EXPR_DOT)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))
 		return arithmetic(b, e);
@@ -550,6 +601,79 @@ static int streams(const struct block *b, const struct node *s)
 	       x86_is_multiple(&l, s->value->lanes);
 }
 
+/* A number whose bits these are. */
+static double of_bits(uint32_t bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return (double)x;
+}
+
+/* The lower half of each lane of `to` = v, rounded to the nearest, ties to even, as the processor
+ * has no instruction for it: half of the last place is added, which is carried. The last bit of a
+ * tie is added, too. A NaN whose upper half is one stays a NaN: none of other kinds comes up, as
+ * all come from elements of 16 bits and from arithmetic. */
+static void round_by_hand(struct block *b, int lanes, struct operand v, struct operand to)
+{
+	const char *and = lanes == 16 ? "vpandd" : "vpand";
+
+	x86_line(b->x, "vpsrld $16, %s, %s", v.text, to.text);
+	x86_line(b->x, "%s %s, %s, %s", and, constant(b, of_bits(1), lanes).text, to.text, to.text);
+	x86_line(b->x, "vpaddd %s, %s, %s", v.text, to.text, to.text);
+	x86_line(b->x, "vpaddd %s, %s, %s", constant(b, of_bits(0x7fff), lanes).text, to.text,
+		 to.text);
+	x86_line(b->x, "vpsrld $16, %s, %s", to.text, to.text);
+}
+
+/* What round_by_hand() has left, to memory; mask: of 16 lanes. */
+static void store_halves(struct block *b, int lanes, int t, const char *mask, struct operand to)
+{
+	struct operand v = x86_vector(lanes, t), low = x86_vector(4, t);
+	int upper;
+
+	if (lanes == 1) {
+		x86_line(b->x, "vpextrw $0, %s, %s", v.text, to.text);
+	} else if (lanes == 16) {
+		x86_line(b->x, "vpmovdw %s, %s%s", v.text, to.text, mask);
+	} else {
+		upper = take_or_fail(b);
+		x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper).text);
+		x86_line(b->x, "vpackusdw %s, %s, %s", x86_vector(4, upper).text, low.text,
+			 low.text);
+		x86_line(b->x, "vmovups %s, %s", low.text, to.text);
+		drop(b, (struct held){upper, 1});
+	}
+}
+
+/* A vector, or one value, as bf16. */
+static void store_bf16(struct block *b, const struct node *s, struct held h, struct operand to)
+{
+	const int lanes = s->value->lanes, masked = block_needed(b, s->valid, lanes) != NULL;
+	const int by_hand = lanes != 16 || !(b->x->dots >> DTYPE_BF16 & 1);
+	const int t = h.temporary && !by_hand ? h.number : take_or_fail(b);
+	char mask[16] = "";
+
+	if (masked && lanes == 16)
+		snprintf(mask, sizeof mask, "{%%k%d}", block_mask(b, s->valid, lanes)->number);
+	else if (masked)
+		block_fail(b, no_mask);
+	if (by_hand) {
+		round_by_hand(b, lanes, x86_vector(lanes, h.number), x86_vector(lanes, t));
+		store_halves(b, lanes, t, mask, to);
+	} else {
+		x86_line(b->x, "vcvtneps2bf16 %s, %s", x86_vector(lanes, h.number).text,
+			 x86_vector(lanes / 2, t).text);
+		x86_line(b->x, "%s %s, %s%s",
+			 masked		 ? "vmovdqu16"
+			 : streams(b, s) ? "vmovntps"
+					 : "vmovups",
+			 x86_vector(lanes / 2, t).text, to.text, mask);
+	}
+	if (t != h.number)
+		drop(b, (struct held){t, 1});
+}
+
 void block_store_memory(struct block *b, const struct node *s)
 {
 	int lanes = s->value->lanes;
@@ -557,6 +681,11 @@ void block_store_memory(struct block *b, const struct node *s)
 	struct operand to = memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
 	const struct mask *m;
 
+	if (elem_at(b, s->buffer) == ELEM_BF16) {
+		store_bf16(b, s, h, to);
+		drop(b, h);
+		return;
+	}
 	if (!block_needed(b, s->valid, lanes)) {
 		x86_line(b->x, "%s %s, %s",
 			 lanes == 1	 ? "vmovss"
@@ -597,7 +726,8 @@ static int is_overtaken(const struct block *b)
 static int folds(struct block *b, const struct expr *e, int v)
 {
 	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
-	    block_is_register(b, e->a->buffer) || b->op[b->now].in_register || is_overtaken(b))
+	    is_widened(b, e->a) || block_is_register(b, e->a->buffer) ||
+	    b->op[b->now].in_register || is_overtaken(b))
 		return 0;
 	if (b->op[b->now].reads > 1) {
 		int r = take(b);
@@ -622,8 +752,9 @@ void block_store_register(struct block *b, const struct node *s)
 	b->writer[v] = b->now;
 	if (b->phys[v] < 0 && folds(b, e, v))
 		return;
-	if (e->kind == EXPR_FMA && e->c->kind == EXPR_LOAD && e->c->buffer == s->buffer &&
-	    block_vreg(b, e->c->buffer, &e->c->index) == v && b->phys[v] >= 0) {
+	if ((e->kind == EXPR_FMA || e->kind == EXPR_DOT) && e->c->kind == EXPR_LOAD &&
+	    e->c->buffer == s->buffer && block_vreg(b, e->c->buffer, &e->c->index) == v &&
+	    b->phys[v] >= 0) {
 		multiply_add(b, e, b->phys[v]);
 		return;
 	}

@@ -6,17 +6,19 @@
 #include "lib/space/knob.h"
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/post.h"
+#include "lib/tile/tile.h"
 
 enum { LINE = 16 }; /* elements of a cache line */
 
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv)
 {
+	if (!g->tile)
+		g->tile = &tile_fma;
 	g->lanes = lanes;
 	g->nv = nv;
-	g->b_vector = lanes;
+	g->b_vector = (int64_t)lanes * g->tile->depth;
 	g->acc = nest_reg(n, "acc", ELEM_F32, lanes, max_rows, nv);
-	g->areg = nest_reg(n, "a", ELEM_F32, lanes, max_rows, 1);
-	g->breg = nest_reg(n, "b", ELEM_F32, lanes, 1, nv);
+	g->tile->registers(n, g, max_rows);
 }
 
 void brgemm_zero(struct nest *n, const struct brgemm *g, int rows)
@@ -37,30 +39,6 @@ static struct affine view_at(struct nest *n, const char *name, int *buffer, stru
 		return at;
 	*buffer = nest_view(n, name, *buffer, at);
 	return af(0);
-}
-
-/* acc += A[.., k] * B[k], with the products of a row side by side. */
-static void multiply_step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
-			  struct affine b_at)
-{
-	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
-
-	nest_store(n, g->breg, af_var(vec), NULL,
-		   ex_load(n, g->b, g->lanes, af_add(b_at, af_mul(af_var(vec), g->b_vector)),
-			   brgemm_lanes_left(n, g, g->b_valid, vec)));
-	nest_close(n);
-
-	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
-	nest_store(
-		n, g->areg, af_var(row), NULL,
-		ex_bcast(n, g->lanes,
-			 ex_load(n, g->a, 1, af_add(a_at, af_scale(af_var(row), g->a_row)), NULL)));
-	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
-	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL,
-		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
-			 ex_reg(n, g->breg, af_var(vec)),
-			 ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
-	brgemm_close_tile(n);
 }
 
 static int is_straight(const struct brgemm *g)
@@ -90,8 +68,8 @@ void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
 	k = nest_for(n, kind, "k", af(0), straight ? af(g.straight.k) : g.k);
 	if (!straight)
 		nest_unroll_hint(n, g.unroll);
-	multiply_step(n, &g, rows, af_add(a_at, af_var(k)),
-		      af_add(b_at, af_scale(af_var(k), g.b_k)));
+	g.tile->step(n, &g, rows, af_add(a_at, af_mul(af_var(k), g.tile->depth)),
+		     af_add(b_at, af_scale(af_var(k), g.b_k)));
 	nest_close(n);
 	for (int t = 0; t < g.ntaps; t++)
 		nest_close(n);

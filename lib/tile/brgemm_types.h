@@ -7,16 +7,20 @@
 
 enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64 };
 
-struct brgemm {
-	int lanes, nv;	     /* vectors a row; a tile is nv * lanes columns */
-	int unroll;	     /* of the loop over k, asked of the compiler */
-	int acc, areg, breg; /* registers: rows x nv, rows x 1, 1 x nv */
+struct tile;
 
-	int a; /* buffer, element A[row, k] at a_at + row * a_row + k */
+struct brgemm {
+	const struct tile *tile; /* how it multiplies (tile.h); NULL: in single precision */
+	int lanes, nv;		 /* vectors a row; a tile is nv * lanes columns */
+	int unroll;		 /* of the loop over k, asked of the compiler */
+	int acc, areg, breg;	 /* registers: rows x nv, rows x 1, 1 x nv */
+
+	/* Below, k counts the tile's steps, of `depth` values each. */
+	int a; /* buffer, element A[row, k] at a_at + row * a_row + k * depth */
 	struct affine a_at, a_row;
 	int b; /* buffer, vector v of B[k] at b_at + k * b_k + v * b_vector */
 	struct affine b_at, b_k;
-	int64_t b_vector;	      /* lanes, where brgemm_registers() leaves it */
+	int64_t b_vector;	      /* lanes * depth, where brgemm_registers() leaves it */
 	const struct affine *b_valid; /* columns of B from b_at on, or NULL: all are there */
 	struct affine k;	      /* values of k: [0, k) */
 	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many

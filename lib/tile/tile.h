@@ -1,0 +1,36 @@
+/* Tiles: how brgemm (brgemm.h) multiplies in registers, each a file that defines `const struct tile
+ * tile_NAME`. What is summed is always of single precision, and loaded and stored alike.
+ *
+ * A tile takes `depth` values of k in a step. It says for which types it multiplies, and has its
+ * registers and its step. A new type, or a new instruction, is a tile.
+ */
+#ifndef TL_TILE_TILE_H
+#define TL_TILE_TILE_H
+
+#include "lib/space/types.h"
+#include "lib/tile/brgemm_types.h"
+
+struct tile {
+	const char *name;
+	int depth;
+	/* Of this type it multiplies sources and weights; all: of any that loads make single
+	 * precision. */
+	enum dtype type;
+	int takes_all;
+	int64_t lanes; /* that vectors must have; 0: any */
+	/* Declares areg and breg of g, for so many rows. */
+	void (*registers)(struct nest *n, struct brgemm *g, int rows);
+	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
+	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
+		     struct affine b_at);
+};
+
+extern const struct tile tile_fma, tile_dot_bf16;
+
+/* The tile that multiplies these types in steps of so many values; NULL: there is none. */
+const struct tile *tile_of(const struct dtypes *d, int64_t depth);
+/* The depth of the tile that suits these types best on a machine whose instructions sum products of
+ * groups of the types `dots` (limits.h), where there are k values. */
+int64_t tile_depth(const struct dtypes *d, unsigned dots, int64_t k);
+
+#endif
