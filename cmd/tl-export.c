@@ -74,6 +74,7 @@ struct known {
 	struct arena run, record;
 	struct json_doc doc;
 	int64_t asked, unknown;	     /* workloads */
+	int64_t other_types;	     /* workloads that are not in f32 */
 	struct door_refused refused; /* results that make no program */
 };
 
@@ -194,6 +195,10 @@ static int take_known(struct export *x, const struct workload *w, struct err *e)
 	struct known *k = &x->known;
 	int rc, found;
 
+	if (!dtypes_are_f32(&w->dtype)) {
+		k->other_types++;
+		return 0;
+	}
 	arena_reset(&k->record);
 	k->asked++;
 	rc = found = take_best(x, w, k->here.id, e);
@@ -244,6 +249,12 @@ static void say_origins(const struct export *x)
 	door_refuse_all(&refused, store_refused(k->db));
 	if (door_sentence(&refused, text))
 		opt_warn(&program, "%s", text);
+	if (k->other_types)
+		opt_warn(
+			&program,
+			"%lld workloads are in other element types than f32, in which no kernel is "
+			"exported",
+			(long long)k->other_types);
 	if (k->unknown)
 		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
 			 (long long)k->unknown, (long long)k->asked);

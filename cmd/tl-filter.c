@@ -260,7 +260,9 @@ static int take_screened(void *item, const float *x, double value, double deviat
 static int take_good(struct waiting *w, const struct featurized *d, struct err *e)
 {
 	struct group *g = w->group;
-	int far = filter.model && draft_refutes(d->draft_s, g->best_s);
+	const int has_model =
+		filter.model && features_know(filter.model->features, &d->candidate->w.dtype);
+	int far = has_model && draft_refutes(d->draft_s, g->best_s);
 
 	if (!g->best_s || d->draft_s < g->best_s)
 		g->best_s = d->draft_s;
@@ -268,7 +270,7 @@ static int take_good(struct waiting *w, const struct featurized *d, struct err *
 	w->pick.draft_s = d->draft_s;
 	if (strcmp(by, "none") != 0)
 		w->pick.rank = far ? INFINITY : d->draft_s;
-	if (filter.model && !far)
+	if (has_model && !far)
 		return predictor_put(filter.screener, w, d->x, e);
 	picks_offer(&g->picks, w->pool, &w->pick);
 	return 0;

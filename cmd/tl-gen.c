@@ -422,7 +422,8 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 	if (learn_from_store(w->id.s, h, e))
 		return -1;
 	search_space_init(&space, w, &gen.here, algo_name);
-	space.model = gen.model;
+	if (gen.model && features_know(gen.model->features, &w->dtype))
+		space.model = gen.model;
 	space.command = gen.command;
 	space.wanted = wanted;
 	gen.workloads++;

@@ -164,15 +164,19 @@ static int tell_fit(const struct zero_shot *z, struct zero_shot_answer *out, str
 	return rc;
 }
 
-int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,
+int zero_shot_find(const struct zero_shot *asked, const struct workload *w, const struct match *m,
 		   struct zero_shot_answer *out, struct err *e)
 {
+	struct zero_shot here = *asked;
+	const struct zero_shot *z = &here;
 	struct arena a = ARENA_INIT;
 	struct search_space space;
 	struct fits fits = {.n = 0};
 	void *search;
 	int rc;
 
+	if (z->model && !features_know(z->model->features, &w->dtype))
+		here.model = NULL;
 	search_space_init_even(&space, w, z->env);
 	space.model = z->model;
 	out->beyond = NULL;

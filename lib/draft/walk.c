@@ -12,6 +12,8 @@ static const struct {
 	double turn; /* cycles that the jump back of an innermost loop costs beside its ports */
 	double mask; /* operations to make a mask of lanes */
 	double ways; /* of the first-level cache */
+	/* Operations that widen a vector of bf16, and that round one. */
+	double widen, round, round_by_hand;
 } machine = {
 	.load_share = 0.8,
 	.loop = 2,
@@ -19,6 +21,9 @@ static const struct {
 	.turn = 1,
 	.mask = 4,
 	.ways = 12,
+	.widen = 2,
+	.round = 2,
+	.round_by_hand = 6,
 };
 
 enum { LINE = 64, PAGE = 4096 };
@@ -324,6 +329,18 @@ static double operations(enum expr_kind kind)
 	}
 }
 
+/* Are elements of memory not those that are computed with? */
+static int is_converted(const struct walk *w, int buffer)
+{
+	return !elem_is_float(w->n->buffer[nest_base(w->n, buffer)].elem);
+}
+
+/* Operations that round a vector to bf16: an instruction's, or those in its place. */
+static double round_ops(const struct walk *w)
+{
+	return w->m->dots >> DTYPE_BF16 & 1 ? machine.round : machine.round_by_hand;
+}
+
 static void walk_expr(struct walk *w, const struct expr *x, struct work *here, double times,
 		      double share)
 {
@@ -333,15 +350,19 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 	case EXPR_LOAD:
 		if (w->n->buffer[x->buffer].kind == BUFFER_REG)
 			return;
+		if (is_converted(w, x->buffer) && elem_group(x->elem) == 1)
+			count(w, &here->ops.arith, &w->ops.arith, times * machine.widen,
+			      share * machine.widen);
 		count(w, &here->ops.load, &w->ops.load, times, share);
 		if (x->lanes == 1)
 			w->scalars += share * w->outside[w->depth];
 		walk_access(w, here, x->valid, times, share);
-		add_site(w, x->buffer, &x->index, x->lanes, share, 0);
+		add_site(w, x->buffer, &x->index, x->lanes * elem_group(x->elem), share, 0);
 		return;
+	case EXPR_DOT:
 	case EXPR_FMA:
 		count(w, &here->ops.fma, &w->ops.fma, times, share);
-		w->flops += 2 * x->lanes * share * w->outside[w->depth];
+		w->flops += 2 * x->lanes * elem_group(x->a->elem) * share * w->outside[w->depth];
 		if (w->folded && x->lanes > 1)
 			count(w, &here->ops.load, &w->ops.load, times, share);
 		break;
@@ -367,12 +388,16 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 	w->code += w->copies[w->depth];
 	walk_expr(w, x, here, times, share);
 	if (w->n->buffer[s->buffer].kind == BUFFER_REG) {
-		if (x->kind == EXPR_FMA && x->c->kind == EXPR_LOAD && x->c->buffer == s->buffer)
+		if ((x->kind == EXPR_FMA || x->kind == EXPR_DOT) && x->c->kind == EXPR_LOAD &&
+		    x->c->buffer == s->buffer)
 			here->chain += times;
 		else if (x->kind == EXPR_CONST)
 			count(w, &here->ops.other, &w->ops.other, times, share);
 		return;
 	}
+	if (is_converted(w, s->buffer))
+		count(w, &here->ops.arith, &w->ops.arith, times * round_ops(w),
+		      share * round_ops(w));
 	count(w, &here->ops.store, &w->ops.store, times, share);
 	walk_access(w, here, s->valid, times, share);
 	/* Lines that are written come and go, or just go. */

@@ -93,6 +93,12 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 		      : candidate_read(&p->door.reader, &x.c, d,
 				       json_get(d, d->tok, "candidate_id") != NULL, e))
 		return -1;
+	if (!dtypes_are_f32(&x.c.w.dtype))
+		return err_set(
+			e,
+			"a kernel in %s is not exported: the functions that pack weights, and "
+			"the tables of operators, are for single precision",
+			x.c.w.dtype_text);
 	arena_reset(&p->record);
 	x.isa = isa_of(&x.c, &p->record, e);
 	if (!x.isa)

@@ -33,6 +33,11 @@ const struct feature_list *features_list(const struct target *t)
 	return t && t->can & TARGET_BLOCKS ? &features_blocks : &features_threads;
 }
 
+int features_know(const struct feature_list *l, const struct dtypes *d)
+{
+	return l != &features_threads || dtypes_are_f32(d);
+}
+
 void features_version(const struct feature_list *l, char version[FEATURES_VERSION + 1])
 {
 	struct buf text = BUF_INIT;

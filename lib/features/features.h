@@ -118,6 +118,9 @@ enum { FEATURE_LIST(FEATURE_ENUM) FEATURES };
 extern const struct feature_list features_threads;
 /* The list of the nests for such a target. */
 const struct feature_list *features_list(const struct target *t);
+/* Do features of this list tell what candidates in these types cost? Those of a processor's threads
+ * were learned in single precision alone: the draft ranks others. */
+int features_know(const struct feature_list *l, const struct dtypes *d);
 /* The list of this version; NULL: none. */
 const struct feature_list *features_find(const char *version, size_t n);
 enum { FEATURES_VERSION = 8 };

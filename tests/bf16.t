@@ -1,0 +1,60 @@
+#!/bin/sh
+# Kernels in bf16 on processors: candidates, results and what comes of them, for each instruction set that the CPU has.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+unset TL_DB TL_ISA TL_CC
+export TL_CACHE="$tmp/cache"
+
+printf 'op,prob,layout,post,count\nconv2d,mb1_ic16ih9_oc24oh9_kh3ph1,nhwc,bias+relu,1\nconv2d,mb1_ic8ih9_oc20oh9_kh1,nchw,bias+add,1\nconv2d,mb1g20_ic20ih9_oc20oh9_kh3ph1,nhwc,bias,1\nmatmul,12x20:20x24,ab,bias,1\nmatmul,5x7:7x9,ab,,1\n' |
+	tr + ' ' >"$tmp/w.csv"
+"$bin/tl-extract" -q --format csv --vary dtype=bf16 "$tmp/w.csv" >"$tmp/w" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(count '"dtype":"bf16"' "$tmp/w")" -eq 5 ]
+ok $? 'workloads in bf16 from a list in f32' || sed 's/^/# /' "$tmp/err"
+printf '{"tl":1,"type":"workload","op":"matmul","prob":"12x20:20x24","dtype":"bf16:bf16:f32"}\n' | "$bin/tl-check" >>"$tmp/w"
+ok $? 'and one that has a result in f32'
+
+# What a machine can do decides what is proposed.
+"$bin/tl-gen" --arch=avx512_bf16 -n 40 "$tmp/w" >"$tmp/dots" && "$bin/tl-gen" --arch=avx512 -n 40 "$tmp/w" >"$tmp/plain"
+[ $? -eq 0 ] && [ "$(count '"depth":2' "$tmp/dots")" -ge 100 ] && [ "$(count '"depth"' "$tmp/plain")" -eq 0 ]
+ok $? 'products of pairs are proposed where there is an instruction for them'
+! grep '"prob":"5x7:7x9"' "$tmp/dots" | grep -q '"depth"'
+ok $? 'and where what is summed has whole pairs'
+"$bin/tl-extract" -q --format csv "$tmp/w.csv" | "$bin/tl-gen" --arch=avx512_bf16 -n 40 >"$tmp/f32"
+[ "$(count '"type":"candidate"' "$tmp/f32")" -ge 100 ] && ! grep -q '"depth"' "$tmp/f32"
+ok $? 'candidates in f32 know nothing of it'
+grep -m 1 '"dtype":"f32".*"algo":"gemm"' "$tmp/f32" | sed 's/"candidate_id":"[0-9a-f]*",//; s/"stream":0/&,"depth":2/' | "$bin/tl-check" --fix |
+	"$bin/tl-measure" -q >"$tmp/out" 2>/dev/null
+grep -q '"status":"unsupported","why":"no tile multiplies these types so"' "$tmp/out"
+ok $? 'and are refused with it' || sed 's/^/# /' "$tmp/out"
+
+for isa in avx512_bf16 avx512 avx2 scalar; do
+	has_isa $isa || {
+		skip "$isa: the CPU lacks it"
+		continue
+	}
+	TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k 4 >"$tmp/c" 2>"$tmp/err" &&
+		TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
+	ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
+	[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 12 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
+	ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
+	"$bin/tl-check" -q "$tmp/r-$isa"
+	ok $? 'results are valid records'
+done
+if has_isa avx512; then # oneDNN knows bf16 from there on
+	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*bf16.*"verdict":"' "$tmp/r-avx512")" -ge 4 ]
+	ok $? 'and compared with the library in bf16' || grep '"stage":"final"' "$tmp/r-avx512" | sed 's/^/# /'
+else
+	skip 'the library has no bf16 here'
+fi
+
+"$bin/tl-store" -d "$tmp/db" "$tmp/r-scalar" >/dev/null && TL_ISA=scalar "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/best"
+[ $? -eq 0 ] && [ "$(count '"type":"result"' "$tmp/best")" -eq 6 ]
+ok $? 'results are stored and found'
+"$bin/tl-export" -d "$tmp/db" --all -o "$tmp/library" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q '6 workloads are in other element types than f32, in which no kernel is exported' "$tmp/err"
+ok $? 'tl-export says that it has none for them' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-export" --one "$tmp/best" >"$tmp/out" 2>"$tmp/err"
+[ $? -ne 0 ] && grep -q 'a kernel in bf16 is not exported' "$tmp/err"
+ok $? 'and so for a record' || sed 's/^/# /' "$tmp/err"
+echo "1..$n"
