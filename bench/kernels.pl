@@ -23,7 +23,8 @@ use List::Util qw(max min sum0);
 use Ratios;
 use Records;
 
-my $max_error = 1e-5;
+my %max_error = (f32 => 1e-5, bf16 => 2**-7); # by the result's type
+my %bytes = (f32 => 4, bf16 => 2);
 my @classes = ('3x3 stride 1', '1x1', 'depthwise', 'first layer', 'matmul', 'other');
 
 # ---- workloads ----
@@ -45,6 +46,11 @@ sub class_of {
 	return 'other';
 }
 
+sub types_of { # of source, weights and result
+	my @types = split /:/, $_[0]{dtype} // 'f32';
+	return @types == 3 ? @types : (@types) x 3;
+}
+
 sub bytes_of { # all operands once; a residual is read, and the output written in its place
 	my ($w) = @_;
 	my ($src, $weights, $dst, $bias);
@@ -60,7 +66,8 @@ sub bytes_of { # all operands once; a residual is read, and the output written i
 		$bias = $d->{oc};
 	}
 	my %post = map { $_ => 1 } @{$w->{post}};
-	return 4 * ($src + $weights + $dst * ($post{add} ? 2 : 1) + ($post{bias} ? $bias : 0));
+	my ($of_src, $of_weights, $of_dst) = map { $bytes{$_} // die "no bytes of $_\n" } types_of($w);
+	return $of_src * $src + $of_weights * $weights + $of_dst * ($dst * ($post{add} ? 2 : 1) + ($post{bias} ? $bias : 0));
 }
 
 # The best of several probes, by figure.
@@ -77,6 +84,7 @@ sub best_probe {
 sub roofline {
 	my ($w, $env, @probes) = @_;
 	my $probe = best_probe($env->{probe}, @probes) or return;
+	return if ($w->{dtype} // 'f32') ne 'f32'; # the probe's peak is that of single precision
 	my $bytes = bytes_of($w);
 	my $level = 'mem';
 	for (['l3', 1], ['l2', $env->{threads}], ['l1', $env->{threads}]) {
@@ -108,6 +116,7 @@ sub kernel { # model, the workload's record, its best result or nothing, the rea
 	$r = undef if $r && ($r->{stage} ne 'final' || $r->{status} ne 'ok');
 	return {%k, why => $why} if !$r;
 	$k{error} = max(values %{$r->{error}});
+	my $max_error = $max_error{(types_of($w))[2]};
 	return {%k, why => sprintf 'the error is %.2g, beyond %.2g', $k{error}, $max_error} if !($k{error} <= $max_error);
 	my $b = $r->{baseline} or return {%k, why => "oneDNN: $r->{baseline_why}"};
 	@k{qw(algo latency_s baseline_s impl layout ratio ci verdict processes)} =

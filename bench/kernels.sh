@@ -1,5 +1,5 @@
 #!/bin/sh
-# make bench-kernels MODELS="..." [BUDGET=SECONDS] [THREADS=N] [ISA=avx2] [ONEDNN=FOLDER]: the best generated kernels against
+# make bench-kernels MODELS="..." [DTYPE=bf16] [BUDGET=SECONDS] [THREADS=N] [ISA=avx2] [ONEDNN=FOLDER]: the best generated kernels against
 # oneDNN's.
 #
 # Each of the models (or lists of workloads, in any format of tl-extract's) is tuned for BUDGET seconds (300); then the best kernel of
@@ -37,7 +37,7 @@ for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.t
 	name=$(basename "$model")
 	name=${name%%.*}
 	[ ! -e "$dir/$name.workloads" ] || name=$name-$(wc -l <"$dir/models")
-	"$bin/tl-extract" -q -o "$dir/$name.workloads" "$model"
+	"$bin/tl-extract" -q ${DTYPE:+--vary "dtype=$DTYPE"} -o "$dir/$name.workloads" "$model"
 	echo "$name" >>"$dir/models"
 done
 probe() { # what the machine can do with as many threads, as far as nobody else does it meanwhile
