@@ -121,8 +121,9 @@ static const struct opt opts[] = {
 	 "The same as metrics in the text format of Prometheus, for its node_exporter.", NULL},
 	{0, "dump", OPT_ENUM, &dump, "KIND",
 	 "Print every record of a kind: results, byte for byte as they were stored; workloads "
-	 "with all their sources; runs with their costs; or all of these and the end records.",
-	 "results|workloads|runs|all"},
+	 "with all their sources; runs with their costs; the choices of tl-run for whole networks; "
+	 "or all of these and the end records.",
+	 "results|workloads|runs|choices|all"},
 	{0, "emit", OPT_ENUM, &emit_form, "FORM",
 	 "Print every workload that the database knows in another form than records: command "
 	 "lines of oneDNN's benchdnn or of MIOpen's driver, or a list with commas. tl-extract reads "
@@ -214,6 +215,7 @@ static int run_dump(struct query *q, struct err *e)
 	int kinds = !strcmp(dump, "results")	 ? STORE_RESULTS
 		    : !strcmp(dump, "workloads") ? STORE_WORKLOADS
 		    : !strcmp(dump, "runs")	 ? STORE_RUNS
+		    : !strcmp(dump, "choices")	 ? STORE_CHOICES
 						 : STORE_ALL;
 
 	return store_dump(q->db, kinds, dump_line, q->out, e);

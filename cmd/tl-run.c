@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/host/lock.h"
 #include "lib/host/team.h"
 #include "lib/io/clock.h"
 #include "lib/io/field.h"
@@ -17,6 +18,7 @@
 #include "lib/io/terminal.h"
 #include "lib/baseline/baseline.h"
 #include "lib/run/exec.h"
+#include "lib/run/inplace.h"
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
 #include "lib/store/store.h"
@@ -26,8 +28,8 @@
 static const char *db, *model, *input, *output, *compare, *save_weights, *save_inputs, *trace,
 	*seed_text;
 static int64_t threads, batch = -1;
-static double bench_s, tune_s, tolerance = 1e-4;
-static int no_db, library, profile, json, turns, check_memory, quiet;
+static double bench_s, tune_s, in_place_s = -1, tolerance = 1e-4;
+static int race_all, no_db, library, profile, json, turns, check_memory, quiet;
 static struct opt_list shapes, dims;
 
 static const struct opt opts[] = {
@@ -62,8 +64,14 @@ static const struct opt opts[] = {
 	 "pretrained"},
 	{0, "tune", OPT_TIME, &tune_s, "TIME",
 	 "First let tl-tune tune the model's operators for this time (30s, 2m), with the same "
-	 "database.",
+	 "database, and then race in place for up to half of this time (see --in-place).",
 	 NULL},
+	{0, "in-place", OPT_TIME, &in_place_s, "TIME",
+	 "Let whole runs of the model choose among the best kernels of the steps that take most "
+	 "beyond their time alone, for at most this time (20s), and store what they choose in the "
+	 "database. 0 leaves it out.",
+	 NULL},
+	{0, "race-all", OPT_HIDDEN_FLAG, &race_all, NULL, NULL, NULL}, /* for tests */
 	{0, "library", OPT_FLAG, &library, NULL,
 	 "Use oneDNN for convolutions and products instead, in the same layouts and memory. This "
 	 "shows what the model takes without tuned kernels.",
@@ -163,6 +171,10 @@ static void check_usage(uint64_t *seed)
 		usage("--db and --no-db contradict each other");
 	if (no_db && tune_s > 0)
 		usage("--tune wants a database");
+	if (in_place_s > 0 && no_db)
+		usage("--in-place wants a database");
+	if (in_place_s > 0 && library)
+		usage("--in-place and --library contradict each other");
 	if (tune_s > 0 && shapes.n)
 		usage("--tune and --shape do not go together: tune what tl-extract --shape writes");
 	if (tune_s > 0 && dims.n)
@@ -225,7 +237,14 @@ static int tune(const char *path, struct err *e)
 	return rc;
 }
 
-/* ---- what is asked ---- */
+/* ---- races in place ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 
 static int set_inputs(struct network *n, const struct arrays *given, struct err *e)
 {
@@ -235,6 +254,75 @@ static int set_inputs(struct network *n, const struct arrays *given, struct err 
 	}
 	return network_set_inputs(n, given, e) ? err_in(e, "%s", input) : 0;
 }
+
+static void say_choice(const struct inplace_said *s)
+{
+	if (quiet)
+		return;
+	progress_clear();
+	fprintf(stderr, "%s, %d step%s: %s", s->workload->prob, s->steps, s->steps == 1 ? "" : "s",
+		s->first->algo->name);
+	if (strcmp(s->first->id.s, s->now->id.s) == 0)
+		fputs(" stays\n", stderr);
+	else
+		fprintf(stderr, " to %s, %.3f [%.3f, %.3f]\n", s->now->algo->name, s->ratio.median,
+			s->ratio.lo, s->ratio.hi);
+}
+
+static void say_whole(const char *path, const struct inplace *how)
+{
+	struct buf name = BUF_INIT;
+
+	terminal_text(base_name(path), strlen(base_name(path)), &name);
+	if (!quiet && how->whole.n)
+		fprintf(stderr, "%s: %.3f ms to %.3f ms in place, %.3f [%.3f, %.3f]\n", name.s,
+			how->before_s.median * 1e3, how->after_s.median * 1e3, how->whole.median,
+			how->whole.lo, how->whole.hi);
+	buf_free(&name);
+}
+
+static int open_with_inputs(struct network *n, const char *path, const struct network_options *o,
+			    struct err *e)
+{
+	return network_open(n, path, o, e) || set_inputs(n, o->given, e) ? -1 : 0;
+}
+
+/* The network is opened twice: to see which workloads are worth a race, and with rivals for them.
+ * Nothing else may be timed meanwhile. */
+static int race_in_place(const char *path, const struct network_options *options, struct err *e)
+{
+	struct network_options o = *options;
+	struct id workload[INPLACE_WORKLOADS];
+	struct raced raced = {0, workload, race_all};
+	struct inplace how = {
+		.db = o.db, .model = base_name(path), .stopped = rec_stopped, .say = say_choice};
+	struct lock lock = {.fd = -1};
+	struct network n = {0};
+	int rc;
+
+	rc = open_with_inputs(&n, path, &o, e);
+	if (!rc)
+		rc = lock_take(&lock, "cpu", LOCK_WAIT, e);
+	if (!rc) {
+		raced.n = inplace_find(&n, race_all, workload, e);
+		rc = raced.n < 0 ? -1 : 0;
+	}
+	network_close(&n);
+	if (!rc && raced.n && !rec_stopped()) {
+		o.raced = &raced;
+		rc = open_with_inputs(&n, path, &o, e);
+		how.until = clock_now() + in_place_s;
+		if (!rc)
+			rc = inplace_race(&n, &how, e);
+		if (!rc)
+			say_whole(path, &how);
+		network_close(&n);
+	}
+	lock_drop(&lock);
+	return rc;
+}
+
+/* ---- what is asked ---- */
 
 /* Before the first run: a program may compute over its inputs. */
 static int save_before(struct network *n, struct err *e)
@@ -278,13 +366,6 @@ static int compare_outputs(const struct network *n, struct err *e)
 	arrays_free(&should);
 	buf_free(&name);
 	return rc ? -1 : differs;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* Holds what a benchmark of the whole model found. */
@@ -470,6 +551,10 @@ int main(int argc, char **argv)
 		rc = arrays_read(&given, input, &e);
 		o.given = &given;
 	}
+	if (in_place_s < 0)
+		in_place_s = tune_s / 2;
+	if (!rc && o.db && in_place_s > 0)
+		rc = race_in_place(argv[first], &o, &e);
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
 	progress_clear();

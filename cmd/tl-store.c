@@ -151,7 +151,7 @@ static int is_full(const struct batch *b)
 static int is_stored(const struct rec *r)
 {
 	return r->type == REC_RESULT || r->type == REC_WORKLOAD || r->type == REC_END ||
-	       r->type == REC_RUN;
+	       r->type == REC_RUN || r->type == REC_CHOICE;
 }
 
 /* Until the input ends. */

@@ -32,7 +32,7 @@ BEGIN {
 	allow("export", "base io record space nest op algo door target")
 	allow("fleet", "base io target")
 	allow("report", "base io record space op algo host answer policy store target")
-	allow("run", "base io space nest tile op algo features door model baseline target build trial store answer extract")
+	allow("run", "base io record space nest tile op algo features door model baseline target build trial store answer extract")
 
 	# The rooms of lib/extract, likewise, where "formats" are all that are not named. "extract" are the files
 	# that are in none: they are above what graphs are made of, and below what makes graphs.

@@ -158,6 +158,55 @@ TL_LOCKS=$tmp "$bin/tl-run" -q --tune 60s -d "$tmp/new.db" --random-weights 1 --
 	grep -q '"tuned":1' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 1 ]
 ok $? '--tune'
 
+# Races in place: what a network's runs chose is stored, and counts from then on for this network, but not again when
+# something else is the best. Rivals are raced however slow they are, so that time decides nothing here.
+in_place() { # option..
+	TL_LOCKS=$tmp "$bin/tl-run" -d "$tmp/new.db" --random-weights 1 --in-place 20s "$@" "$tmp/tiny.onnx" 2>"$tmp/err"
+}
+best_known() {
+	"$bin/tl-extract" "$tmp/tiny.onnx" | "$bin/tl-query" -d "$tmp/new.db"
+}
+choices() {
+	"$bin/tl-query" -d "$tmp/new.db" --dump=choices
+}
+"$bin/tl-run" -d "$tmp/new.db" --random-weights 1 -o "$tmp/y.npz" "$tmp/tiny.onnx" && best_known >"$tmp/best" &&
+	in_place --race-all -c "$tmp/y.npz" >"$tmp/out" && choices >"$tmp/choices" && "$bin/tl-check" "$tmp/choices" >"$tmp/out" && cmp -s "$tmp/choices" "$tmp/out" &&
+	perl -MJSON::PP -ne '$c = decode_json($_); exit !($c->{steps} == 1 && $c->{step_s} > 0 && @{$c->{over}} && !grep { $_->{ratio} <= 0 } @{$c->{over}})' "$tmp/choices"
+ok $? 'a choice of whole runs is stored' || sed 's/^/# /' "$tmp/err"
+in_place --race-all && choices | cmp -s "$tmp/choices" - && [ ! -s "$tmp/err" ]
+ok $? 'what was decided is not raced again'
+best_known | cmp -s "$tmp/best" -
+ok $? 'tl-query answers as before'
+# By hand: a rival of the best one, however the runs chose.
+"$bin/tl-query" -d "$tmp/new.db" --dump=results >"$tmp/results"
+rival() { # the best known's id as the choice tells it; further fields
+	perl -MJSON::PP -e 'my ($choices, $results, $first, $best) = @ARGV;
+		open my $f, "<", $choices; my $c = decode_json(<$f>);
+		open $f, "<", $results;
+		my ($r) = grep { $_->{status} eq "ok" && $_->{candidate_id} ne $best } map { decode_json($_) } <$f>;
+		$c->{$_} = $r->{$_} for qw(candidate_id knobs algo target);
+		$c->{over} = [];
+		$c->{first} = $first;
+		$c->{at} = "2099-01-01T00:00:00.000Z";
+		delete $c->{checksum};
+		delete @$c{qw(tl type)};
+		print qq({"tl":1,"type":"choice",) . substr(JSON::PP->new->canonical->encode($c), 1) . "\n"' "$tmp/choices" "$tmp/results" "$1" "$best"
+}
+best=$(sed 's/.*"candidate_id":"\([0-9a-f]*\)".*/\1/' "$tmp/best")
+shown() { # what the profile says of the kernel
+	"$bin/tl-run" -d "$tmp/new.db" --random-weights 1 -c "$tmp/y.npz" --profile "$tmp/tiny.onnx" | grep -q " $1  *Conv"
+}
+rival "$best" | "$bin/tl-store" -q -d "$tmp/new.db" && shown 'in place'
+ok $? 'the kernel of the choice runs'
+rival "$(printf %032d 7)" | sed 's/2099/2098/' | "$bin/tl-store" -q -d "$tmp/new.db" && shown 'in place'
+ok $? 'an earlier choice does not replace it'
+rival "$(printf %032d 7)" | "$bin/tl-store" -q -d "$tmp/new.db" && rival "$(printf %032d 7)" | sed 's/2099/2100/' | "$bin/tl-store" -q -d "$tmp/new.db" && shown exact
+ok $? 'a choice without the best known does not count'
+rival "$best" | sed 's/"candidate_id":"."/"candidate_id":"x"/; s/"vl":[0-9]*/"vl":7/; s/2099/2101/' >"$tmp/bad"
+"$bin/tl-store" -q -d "$tmp/new.db" "$tmp/bad" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q "as the fields make it" "$tmp/err" && shown exact
+ok $? 'a choice whose id is not that of its knobs is refused'
+
 "$bin/tl-run" --no-db -m none --random-weights 1 --dim nothing=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && grep -q 'the model has no open dimension "nothing"' "$tmp/err"
 ok $? '--dim of a name that the model lacks is told' || sed 's/^/# /' "$tmp/err"

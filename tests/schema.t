@@ -20,7 +20,7 @@ awk '/^\.Bd / { on = 1; next }
 types() { # file
 	sed 's/^{"tl":1,"type":"\([a-z]*\)".*/\1/' "$1" | sort -u | tr '\n' ' '
 }
-[ "$(types "$tmp/shown")" = 'ask begin candidate cost done end env fleet observed result run space stats workload ' ]
+[ "$(types "$tmp/shown")" = 'ask begin candidate choice cost done end env fleet observed result run space stats workload ' ]
 ok $? 'tl-record(5) shows a record of each type' || types "$tmp/shown"
 "$bin/tl-check" "$tmp/shown" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/out" "$tmp/shown"
 ok $? 'tl-check finds nothing wrong in them, and nothing to change' || sed 's/^/# /' "$tmp/err"
@@ -68,6 +68,7 @@ db=$tmp/tl.db
 	"$bin/tl-query" -d "$db" --envs
 	"$bin/tl-query" -d "$db" --fleet
 	"$bin/tl-query" -d "$db" --cost
+	"$bin/tl-run" -q -d "$db" --random-weights 1 --in-place 20s --race-all "$tmp/tiny.onnx"
 	"$bin/tl-query" -d "$db" --dump=all
 	"$bin/tl-gen" -n 60 "$tmp/wl" | "$bin/tl-replay" --from "$tmp/results.1" 2>/dev/null
 	"$bin/tl-gen" -n 2 -d "$db" --search="exec:cat >>$tmp/asked" "$tmp/wl" 2>/dev/null

@@ -49,7 +49,7 @@ ok $? 'a database without checksums is read and written as it is'
 
 : >"$tmp/nothing.db"
 "$bin/tl-query" -d "$tmp/nothing.db" --stats >"$tmp/asked" && "$bin/tl-store" --check -d "$tmp/nothing.db" &&
-	[ "$(sqlite3 "$tmp/nothing.db" 'PRAGMA user_version')" -eq 2 ]
+	[ "$(sqlite3 "$tmp/nothing.db" 'PRAGMA user_version')" -eq 3 ]
 ok $? 'a reader makes a database of an empty file'
 cp "$tmp/plain.db" "$tmp/other.db"
 sqlite3 "$tmp/other.db" 'UPDATE tallies SET results = results + 1 WHERE workload = 2 AND status = "ok"'

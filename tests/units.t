@@ -12,10 +12,10 @@ unset TL_DB
 
 # A database that a version without units made, which only a writer changes
 
-sqlite3 "$(db units)" .dump | sed '/units/d' | sqlite3 "$tmp/old.db" && sqlite3 "$tmp/old.db" "PRAGMA user_version = 1; PRAGMA application_id = $((0x544c6462))"
+sqlite3 "$(db units)" .dump | sed '/units\|choices/d' | sqlite3 "$tmp/old.db" && sqlite3 "$tmp/old.db" "PRAGMA user_version = 1; PRAGMA application_id = $((0x544c6462))"
 "$bin/tl-query" -d "$tmp/old.db" --fleet >"$tmp/out" && grep -q '"units":\[\],"holders":\[\]' "$tmp/out" && [ "$(sqlite3 "$tmp/old.db" 'PRAGMA user_version')" -eq 1 ]
 ok $? 'a reader finds no units in an older database'
-"$bin/tl-store" -q -d "$tmp/old.db" --open --env any "$here/workloads.ndjson" && [ "$(sqlite3 "$tmp/old.db" 'PRAGMA user_version')" -eq 2 ] &&
+"$bin/tl-store" -q -d "$tmp/old.db" --open --env any "$here/workloads.ndjson" && [ "$(sqlite3 "$tmp/old.db" 'PRAGMA user_version')" -eq 3 ] &&
 	[ "$("$bin/tl-query" -d "$tmp/old.db" --fleet | jq .units[0].open)" -eq "$workloads" ]
 ok $? 'and a writer makes room for them'
 

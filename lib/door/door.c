@@ -110,6 +110,21 @@ static int check_result(struct door *g, const struct json_doc *d, struct candida
 		       : 0;
 }
 
+/* Its knobs make a program, which ran. */
+static int check_choice(struct door *g, const struct json_doc *d, struct candidate *c,
+			struct err *e)
+{
+	const char *why;
+
+	if (!json_get(d, d->tok, "candidate_id"))
+		return err_set(e, "a choice needs its candidate's id");
+	if (candidate_read(&g->reader, c, d, 1, e) < 0)
+		return -1;
+	return algo_valid(c->algo, &c->w, c->knob, &why)
+		       ? 0
+		       : err_set(e, "the knobs make no program: %s: %s", c->algo->name, why);
+}
+
 int door_result(struct door *g, const struct json_doc *d, struct candidate *c, struct err *e)
 {
 	if (!json_is(json_get(d, d->tok, "type"), "result"))
@@ -144,6 +159,8 @@ int door_record(struct door *g, const struct json_doc *d, struct err *e)
 	if (o == &record_workload && workload_from_json(&w, d, d->tok, e) < 0)
 		return -1;
 	if (o == &record_candidate && candidate_read(&g->reader, &c, d, 1, e) < 0)
+		return -1;
+	if (o == &record_choice && check_choice(g, d, &c, e) < 0)
 		return -1;
 	return record_check_quantities(d, d->tok, e);
 }

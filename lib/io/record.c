@@ -443,6 +443,7 @@ static enum rec_type type_of(const char *s, size_t n)
 		{"begin", 5, REC_BEGIN},
 		{"done", 4, REC_DONE},
 		{"run", 3, REC_RUN},
+		{"choice", 6, REC_CHOICE},
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)

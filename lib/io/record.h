@@ -28,7 +28,8 @@ enum rec_type {
 	REC_END,
 	REC_BEGIN, /* a measuring run begins: until its done record, the stream is not whole */
 	REC_DONE,
-	REC_RUN, /* what a program's run cost */
+	REC_RUN,    /* what a program's run cost */
+	REC_CHOICE, /* the kernel that a network runs fastest with */
 };
 
 struct rec {

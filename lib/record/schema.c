@@ -3,9 +3,10 @@
 #include <string.h>
 
 const struct record_object *const record_list[] = {
-	&record_workload, &record_candidate, &record_result, &record_end,      &record_run,
-	&record_begin,	  &record_done,	     &record_space,  &record_observed, &record_ask,
-	&record_stats,	  &record_cost,	     &record_env,    &record_fleet,    NULL,
+	&record_workload, &record_candidate, &record_result, &record_end,
+	&record_run,	  &record_choice,    &record_begin,  &record_done,
+	&record_space,	  &record_observed,  &record_ask,    &record_stats,
+	&record_cost,	  &record_env,	     &record_fleet,  NULL,
 };
 
 const struct record_object *record_find(const char *type, size_t n)

@@ -88,7 +88,7 @@ int record_find_field(const struct record_object *o, const struct json *key, int
 /* Objects that others name. */
 extern const struct record_object record_workload, record_candidate, record_result, record_end,
 	record_run, record_begin, record_done, record_space, record_observed, record_ask,
-	record_stats, record_cost, record_env, record_fleet;
+	record_stats, record_cost, record_env, record_fleet, record_choice;
 extern const struct record_object record_machine;  /* what an env is: "env" of a result */
 extern const struct record_object record_identity; /* the fields that make a workload's id */
 

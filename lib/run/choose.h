@@ -1,5 +1,8 @@
 /* Chooses the kernel of a workload: the best one that a database has for this machine; else the one
  * that tl-query --predict would name, without measuring (lib/answer/zero_shot.h).
+ *
+ * If whole runs of this network were fastest with another kernel (inplace.h), it is that one, as
+ * long as the best one is among those that it was compared with.
  */
 #ifndef TL_RUN_CHOOSE_H
 #define TL_RUN_CHOOSE_H
@@ -15,6 +18,8 @@ struct chooser {
 	struct store *db; /* NULL: none */
 	struct matcher *matcher;
 	struct store_env here;
+	const struct id *network;  /* what is run; NULL: choices do not count */
+	const struct raced *raced; /* workloads whose kernels get rivals; NULL: none */
 	struct data_env env;
 	struct model *model; /* NULL: none */
 	int is_adapted;	     /* the model was adapted, which the first unknown workload asks for */
@@ -24,10 +29,17 @@ struct chooser {
 	struct door_refused refused; /* results that make no program here */
 };
 
+struct raced {
+	int n;
+	const struct id *workload;
+	int any; /* however slow a rival is alone */
+};
+
 struct chosen {
 	struct candidate candidate;
-	const char *match;  /* "exact", or the name of its origin */
+	const char *match;  /* "exact", "in place", or the name of its origin */
 	double predicted_s; /* measured on this machine; NAN: it was not */
+	int is_decided;	    /* by whole runs of the network */
 };
 
 /* path: of the database, which need not exist; NULL: none. model_path as in tl-query. */
@@ -38,5 +50,11 @@ void chooser_close(struct chooser *c);
 const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE]);
 /* 1; 0: no algorithm applies; -1. */
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e);
+/* What may be faster in the network than the kernel that was chosen, if the workload is among those
+ * that are raced: at most CHOOSER_RIVALS of the database's candidates that are hardly slower alone,
+ * the fastest of each other algorithm before others. Returns how many, or -1. */
+enum { CHOOSER_RIVALS = 3 };
+int chooser_rivals(struct chooser *c, const struct workload *w, const struct chosen *now,
+		   struct chosen out[CHOOSER_RIVALS], struct err *e);
 
 #endif

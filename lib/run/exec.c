@@ -76,6 +76,12 @@ void exec_end(struct plan *p)
 	p->team = NULL;
 }
 
+void exec_rest(struct plan *p)
+{
+	if (p->team)
+		parts_rest(p->team);
+}
+
 /* A thread's part of a step. */
 static int part(const struct plan *p, const struct step *s, int thread, int threads)
 {

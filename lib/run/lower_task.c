@@ -292,6 +292,22 @@ static const char *title(const struct making *k)
 	return text;
 }
 
+static int add_rivals(struct making *k, const struct chosen *now, struct err *e)
+{
+	struct chosen rival[CHOOSER_RIVALS];
+	const int n = chooser_rivals(k->l->chooser, &k->t->w, now, rival, e);
+
+	for (int i = 0; i < n; i++) {
+		struct step *s = plan_rival(k->l->p, &rival[i].candidate, e);
+
+		if (!s)
+			return -1;
+		s->match = rival[i].match;
+		s->predicted_s = rival[i].predicted_s;
+	}
+	return n < 0 ? -1 : 0;
+}
+
 static int add_step(struct making *k, struct err *e)
 {
 	struct lowering *l = k->l;
@@ -309,8 +325,9 @@ static int add_step(struct making *k, struct err *e)
 		return -1;
 	s->match = c.match;
 	s->predicted_s = c.predicted_s;
+	s->is_decided = c.is_decided;
 	lower_put(l, k->t->out, &k->dst);
-	return 0;
+	return add_rivals(k, &c, e);
 }
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e)

@@ -127,6 +127,34 @@ static int infer_shapes(struct network *n, const struct network_options *o, stru
 	return rc;
 }
 
+static void put_shapes(const struct graph *g, const int *value, int n, struct buf *out)
+{
+	for (int i = 0; i < n; i++) {
+		buf_ch(out, ' ');
+		if (value[i] >= 0)
+			shape_print(&g->value[value[i]]->shape, out);
+	}
+}
+
+/* By what a network does, and not by its names and weights. */
+static void identify(struct network *n)
+{
+	const struct graph *g = &n->onnx.graph;
+	struct buf text = BUF_INIT;
+
+	for (int i = 0; i < g->nnode; i++) {
+		const struct graph_node *k = &g->node[i];
+
+		buf_str(&text, k->type);
+		put_shapes(g, k->in, k->nin, &text);
+		buf_str(&text, " ->");
+		put_shapes(g, k->out, k->nout, &text);
+		buf_ch(&text, '\n');
+	}
+	hash_id(&n->id, text.s ? text.s : "", text.n);
+	buf_free(&text);
+}
+
 int network_open(struct network *n, const char *path, const struct network_options *o,
 		 struct err *e)
 {
@@ -150,6 +178,9 @@ int network_open(struct network *n, const char *path, const struct network_optio
 	if (!rc)
 		rc = chooser_open(&n->chooser, o->db, o->model, &m, e);
 	if (!rc) {
+		identify(n);
+		n->chooser.network = &n->id;
+		n->chooser.raced = o->raced;
 		plan_init(&n->plan, &runner_cpu, &m, &n->cache, &n->a);
 		n->plan.by_library = o->by_library;
 		rc = lower_graph(&n->onnx.graph, n->onnx.opset, &n->plan, &n->chooser,

@@ -19,11 +19,13 @@ struct network_options {
 	int by_library;		    /* a library computes convolutions and products */
 	int threads;		    /* 0: as many as the machine has for us */
 	const struct arrays *given; /* inputs; NULL: none. See given.h. */
+	const struct raced *raced;  /* workloads whose kernels get rivals; NULL: none */
 	struct infer_options infer;
 };
 
 struct network {
 	struct arena a;
+	struct id id; /* over the operators and shapes of its nodes */
 	struct onnx_model onnx;
 	struct infer infer;
 	struct infer_options sizes; /* the shapes of the inputs */

@@ -361,6 +361,13 @@ const struct step *parts_run(struct parts *t, double *ended)
 	return atomic_load(&t->bad);
 }
 
+void parts_rest(struct parts *t)
+{
+	for (int v = 0; v < t->threads; v++)
+		while (atomic_load(&t->member[v].at_work))
+			sched_yield();
+}
+
 /* ---- the team ---- */
 
 /* If there are more CPUs than threads, other programs may choose the same ones. */

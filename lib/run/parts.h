@@ -27,6 +27,9 @@ struct parts *parts_start(const struct plan *p, const cpu_set_t *cpus, struct er
 /* Runs all live steps. ended[i + 1] becomes the time at which step i ended, by clock_now(); NULL:
  * nobody wants it. Returns NULL, or a step that could not be computed (struct plain). */
 const struct step *parts_run(struct parts *t, double *ended);
+/* Waits until no thread looks at a step any more, which may go on for a moment behind a run. Then
+ * the plan's steps may be changed. */
+void parts_rest(struct parts *t);
 /* t may be NULL. */
 void parts_end(struct parts *t);
 

@@ -31,10 +31,12 @@ void plan_free(struct plan *p)
 {
 	for (int i = 0; i < p->nmemory; i++)
 		release(&p->memory[i]);
-	for (int i = 0; i < p->nstep; i++) {
-		if (p->step[i].build && p->step[i].kernel.handle)
-			p->runner->unload(&p->step[i].kernel);
-		baseline_close(p->step[i].baseline);
+	for (int i = 0; i < plan_count_kernels(p); i++) {
+		struct step *s = plan_kernel_at(p, i);
+
+		if (s->build && s->kernel.handle)
+			p->runner->unload(&s->kernel);
+		baseline_close(s->baseline);
 	}
 	if (p->block)
 		plan_unmap(p->block, p->block_size);
@@ -42,6 +44,7 @@ void plan_free(struct plan *p)
 		plan_unmap(p->scratch, p->scratch_size);
 	free(p->memory);
 	free(p->step);
+	free(p->rival);
 	arena_free(&p->nest_arena);
 	free(p->nest);
 	*p = (struct plan){0};
@@ -316,30 +319,25 @@ int plan_weights_read(const struct weights_plan *w, int i)
 	return (const int[]){c->a, c->b, c->c, c->d}[(i - 1) % 4];
 }
 
-struct step *plan_candidate(struct plan *p, const char *name, const char *what,
-			    const struct candidate *c, const struct weights_plan *w,
-			    const struct place by_role[TENSOR_ROLES], struct err *e)
+/* Gives a step the kernel of a workload. s->by_role and s->weights are set. */
+static int make_candidate(struct plan *p, struct step *s, const struct candidate *c, struct err *e)
 {
+	const struct weights_plan *w = s->weights;
 	struct nest *n = plan_nest(p, "kernel");
 	struct candidate *kept = arena_new(p->a, struct candidate);
-	struct place *roles = arena_array(p->a, struct place, TENSOR_ROLES);
-	struct step *s = add_step(p, name, what);
 	int result = -1;
 
 	*kept = *c;
-	memcpy(roles, by_role, sizeof *roles * TENSOR_ROLES);
 	if (candidate_build(c, n, e) || make_kernel(p, s, NULL, e))
-		return NULL;
+		return -1;
 	s->candidate = kept;
 	s->workload = &kept->w;
-	s->weights = w;
-	s->by_role = roles;
-	s->adds = roles[TENSOR_ADD].memory >= 0;
+	s->adds = s->by_role[TENSOR_ADD].memory >= 0;
 	for (int i = 0; i < s->nslots; i++) {
 		const struct buffer *b = operand_buffer(n, i);
 
 		if (b->kind == BUFFER_ARG)
-			s->operand[i] = by_role[b->role];
+			s->operand[i] = s->by_role[b->role];
 		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
 			result = i;
 	}
@@ -348,13 +346,77 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 		if (m < 0)
 			continue;
 		if (!p->memory[m].is_const) {
-			err_set(e, "%s (%s) has weights that are not known before it runs", name,
-				what);
-			return NULL;
+			err_set(e, "%s (%s) has weights that are not known before it runs", s->name,
+				s->what);
+			return -1;
 		}
 		p->memory[m].readers++;
 	}
-	return s;
+	return 0;
+}
+
+struct step *plan_candidate(struct plan *p, const char *name, const char *what,
+			    const struct candidate *c, const struct weights_plan *w,
+			    const struct place by_role[TENSOR_ROLES], struct err *e)
+{
+	struct place *roles = arena_array(p->a, struct place, TENSOR_ROLES);
+	struct step *s = add_step(p, name, what);
+
+	memcpy(roles, by_role, sizeof *roles * TENSOR_ROLES);
+	s->weights = w;
+	s->by_role = roles;
+	return make_candidate(p, s, c, e) ? NULL : s;
+}
+
+/* ---- rivals ---- */
+
+struct step *plan_rival(struct plan *p, const struct candidate *c, struct err *e)
+{
+	const int step = p->nstep - 1;
+	const struct step *s = &p->step[step];
+	const struct rival *before = p->nrival ? &p->rival[p->nrival - 1] : NULL;
+	const int number = before && before->step == step ? before->number + 1 : 1;
+	struct rival *r;
+
+	p->rival = grown(p->rival, p->nrival, &p->rival_cap, sizeof *p->rival);
+	r = &p->rival[p->nrival++];
+	*r = (struct rival){.step = step,
+			    .number = number,
+			    .with = {.name = s->name,
+				     .what = s->what,
+				     .weights = s->weights,
+				     .by_role = s->by_role,
+				     .predicted_s = NAN}};
+	return make_candidate(p, &r->with, c, e) ? NULL : &r->with;
+}
+
+static void exchange(struct plan *p, struct rival *r)
+{
+	const struct step s = p->step[r->step];
+
+	p->step[r->step] = r->with;
+	r->with = s;
+	r->is_in = !r->is_in;
+}
+
+void plan_take(struct plan *p, int step, int number)
+{
+	for (int i = 0; i < p->nrival; i++)
+		if (p->rival[i].step == step && p->rival[i].is_in && p->rival[i].number != number)
+			exchange(p, &p->rival[i]);
+	for (int i = 0; i < p->nrival; i++)
+		if (p->rival[i].step == step && !p->rival[i].is_in && p->rival[i].number == number)
+			exchange(p, &p->rival[i]);
+}
+
+int plan_count_kernels(const struct plan *p)
+{
+	return p->nstep + p->nrival;
+}
+
+struct step *plan_kernel_at(const struct plan *p, int i)
+{
+	return i < p->nstep ? &p->step[i] : &p->rival[i - p->nstep].with;
 }
 
 struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,

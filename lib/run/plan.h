@@ -118,8 +118,17 @@ struct step {
 	const struct weights_plan *weights;
 	const char *match;  /* how the kernel was found: "exact", "nearest", .. */
 	double predicted_s; /* its time by the database; NAN: not known */
+	int is_decided;	    /* by whole runs of this network (inplace.h) */
 	/* Or no kernel: */
 	const struct plain *plain;
+};
+
+/* Another kernel for a step, which may take its place between two runs (plan_take()). While it has
+ * the place, `with` is the kernel that stood there before. */
+struct rival {
+	int step, number; /* from 1 on */
+	int is_in;
+	struct step with;
 };
 
 struct plan {
@@ -133,6 +142,8 @@ struct plan {
 	int nmemory, memory_cap;
 	struct step *step;
 	int nstep, step_cap;
+	struct rival *rival;
+	int nrival, rival_cap;
 	float *block, *scratch;
 	int64_t block_size, scratch_size; /* floats */
 	struct parts *team;		  /* the threads that run it (parts.h) */
@@ -173,6 +184,15 @@ int plan_make_copies(struct plan *p, struct err *e);
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
 			    const struct place by_role[TENSOR_ROLES], struct err *e);
+/* Adds another kernel to the workload's step that was added last: its next rival. NULL: it cannot
+ * be printed. */
+struct step *plan_rival(struct plan *p, const struct candidate *c, struct err *e);
+/* Gives a step of a prepared plan the kernel of its rival of that number; 0: its first one. No
+ * thread may be at work (exec_rest()). */
+void plan_take(struct plan *p, int step, int number);
+/* All steps, and behind them those of rivals. */
+int plan_count_kernels(const struct plan *p);
+struct step *plan_kernel_at(const struct plan *p, int i);
 /* Does it run each time? */
 static inline int step_is_live(const struct step *s)
 {

@@ -13,8 +13,8 @@ static int load_kernels(struct plan *p, struct err *e)
 {
 	int rc = cache_wait(p->cache, NULL, e);
 
-	for (int i = 0; !rc && i < p->nstep; i++) {
-		struct step *s = &p->step[i];
+	for (int i = 0; !rc && i < plan_count_kernels(p); i++) {
+		struct step *s = plan_kernel_at(p, i);
 
 		if (!s->build)
 			continue;
@@ -50,19 +50,18 @@ static int run_constant(struct plan *p, struct step *s, struct err *e)
 	return 0;
 }
 
-/* Packs the weights of step i, or gives them to the library. */
-static int prepare_weights(struct plan *p, int i, struct err *e)
+/* Packs the weights of a step, or gives them to the library. */
+static int prepare_weights(struct plan *p, struct step *s, struct err *e)
 {
-	const struct weights_plan *w = p->step[i].weights;
+	const struct weights_plan *w = s->weights;
 	struct nest *n = plan_nest(p, "kernel");
-	int rc = candidate_build(p->step[i].candidate, n, e);
+	int rc = candidate_build(s->candidate, n, e);
 
 	for (int k = 0, m; !rc && (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
 		if (m >= 0)
 			rc = plan_alloc(p, m, e);
 	if (!rc)
-		rc = p->by_library ? library_open(p, &p->step[i], e)
-				   : weights_prepare(p, &p->step[i], n, e);
+		rc = p->by_library ? library_open(p, s, e) : weights_prepare(p, s, n, e);
 	for (int k = 0, m; !rc && (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
 		if (m >= 0)
 			plan_leave(p, m);
@@ -84,14 +83,14 @@ int prepare_plan(struct plan *p, struct err *e)
 			rc = run_constant(p, &p->step[i], e);
 	if (!rc)
 		rc = layout_make(p, e);
-	for (int i = 0; !rc && i < p->nstep; i++)
-		if (p->step[i].weights)
-			rc = prepare_weights(p, i, e);
+	for (int i = 0; !rc && i < plan_count_kernels(p); i++)
+		if (plan_kernel_at(p, i)->weights)
+			rc = prepare_weights(p, plan_kernel_at(p, i), e);
 	for (int m = 0; !rc && m < p->nmemory; m++)
 		if (p->memory[m].is_const && p->memory[m].readers)
 			rc = plan_alloc(p, m, e);
-	for (int i = 0; !rc && i < p->nstep; i++)
-		if (step_is_live(&p->step[i]))
-			layout_resolve(p, &p->step[i]);
+	for (int i = 0; !rc && i < plan_count_kernels(p); i++)
+		if (step_is_live(plan_kernel_at(p, i)))
+			layout_resolve(p, plan_kernel_at(p, i));
 	return rc;
 }

@@ -281,6 +281,52 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 	return rc < 0 ? -1 : *nout > 0;
 }
 
+/* Choices */
+
+static int is_chosen(struct store *s, const struct store_choice *c, const char *workload_id)
+{
+	struct err why = ERR_INIT;
+	struct json_doc *d = &s->door_doc;
+
+	if (json_parse(d, c->record, c->record_n, &why) == 0 &&
+	    door_record(&s->door, d, &why) == 0 &&
+	    (!json_is(json_get(d, d->tok, "type"), "choice") ||
+	     !json_is(json_get(d, d->tok, "candidate_id"), c->candidate_id.s) ||
+	     !json_is(json_get(d, json_get(d, d->tok, "workload"), "workload_id"), workload_id)))
+		err_set(&why, "the database %s is damaged: it keeps another record as a choice",
+			s->path);
+	if (*why.msg)
+		door_refuse(&s->refused, &why);
+	return !*why.msg;
+}
+
+int store_choice(struct store *s, const char *network_id, const char *workload_id,
+		 const char *env_id, struct arena *a, struct store_choice *out, struct err *e)
+{
+	struct stmt *q;
+	const char *text;
+	int rc;
+
+	if (s->version < 3) /* it had none */
+		return 0;
+	q = db_sql(s,
+		   "SELECT candidate, record FROM choices WHERE workload = ?1 AND env = ?2"
+		   " AND network = ?3 AND NOT EXISTS(SELECT 1 FROM results WHERE"
+		   " results.workload = choices.workload AND results.env = choices.env AND"
+		   " results.candidate = choices.candidate AND status = 'wrong')",
+		   e);
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) <= 0)
+		return q ? rc : -1;
+	db_bind_text(q, 3, network_id);
+	if ((rc = db_step(q, e)) <= 0)
+		return rc;
+	if (db_id(q, 0, &out->candidate_id, e) || !(text = db_given(q, 1, &out->record_n, e)))
+		return -1;
+	out->record = arena_strndup(a, text, out->record_n);
+	db_reset(q);
+	return is_chosen(s, out, workload_id);
+}
+
 /* Workloads */
 
 /* 1; 0: the row holds no workload of this version, and is passed over. */

@@ -98,6 +98,7 @@ static const struct dumped {
 	int kind;
 	const char *last, *page; /* the last row's number; rows behind one, up to another */
 	print_fn *print;
+	int64_t since; /* the version of the tables that had them first */
 } all[] = {
 	{STORE_RESULTS, "SELECT max(num) FROM records",
 	 "SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
@@ -111,6 +112,9 @@ static const struct dumped {
 	{STORE_RUNS, "SELECT max(num) FROM costs",
 	 "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
 	 print_text},
+	{STORE_CHOICES, "SELECT max(num) FROM choices",
+	 "SELECT num, record FROM choices WHERE num > ? AND num <= ? ORDER BY num LIMIT 1000",
+	 print_text, 3},
 };
 
 static int dump(struct store *s, const struct dumped *of, store_line_fn *line, void *arg,
@@ -139,7 +143,8 @@ static int dump(struct store *s, const struct dumped *of, store_line_fn *line, v
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e)
 {
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (kinds & all[i].kind && dump(s, &all[i], line, arg, e))
+		if (kinds & all[i].kind && all[i].since <= s->version &&
+		    dump(s, &all[i], line, arg, e))
 			return -1;
 	return 0;
 }

@@ -413,6 +413,71 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 	return db_step(q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
+/* Choices */
+
+struct choice_key {
+	int64_t workload, env;
+	const char *network;
+	unsigned char candidate[ID_HEX / 2];
+	const char *at;
+};
+
+static enum store_put read_choice(struct store *s, const struct json_doc *d, struct choice_key *k,
+				  struct err *e)
+{
+	const struct json *w = json_get(d, d->tok, "workload");
+	const char *id, *env, *candidate;
+	enum store_put rc;
+
+	if (row_id(d, w, "workload_id", &s->scratch, &id, e) ||
+	    row_id(d, d->tok, "candidate_id", &s->scratch, &candidate, e) ||
+	    row_id(d, d->tok, "env_id", &s->scratch, &env, e) ||
+	    row_id(d, d->tok, "network", &s->scratch, &k->network, e) ||
+	    row_text(d, d->tok, "at", &s->scratch, &k->at, e))
+		return STORE_BAD;
+	row_unhex(candidate, k->candidate);
+	rc = intern_workload(s, id, d, w, &k->workload, e);
+	return rc < 0 ? rc : intern_env(s, env, &k->env, e);
+}
+
+static enum store_put put_choice(struct store *s, const struct rec *r, const struct json_doc *d,
+				 struct err *e)
+{
+	struct choice_key k;
+	enum store_put put = read_choice(s, d, &k, e);
+	struct stmt *q;
+	int rc;
+
+	if (put < 0)
+		return put;
+	SQL_OR_FAIL(q, s,
+		    "SELECT at, record FROM choices WHERE workload = ? AND env = ? AND network = ?",
+		    e);
+	db_bind_int(q, 1, k.workload);
+	db_bind_int(q, 2, k.env);
+	db_bind_text(q, 3, k.network);
+	if ((rc = db_step(q, e)) < 0)
+		return STORE_FAILED;
+	if (rc) {
+		rc = is_later(r, k.at, q, 0, e);
+		db_reset(q);
+		if (rc <= 0)
+			return rc < 0 ? STORE_FAILED : STORE_KNOWN;
+	}
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO choices(workload, env, network, candidate, at, record)"
+		    " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(workload, env, network)"
+		    " DO UPDATE SET candidate = ?4, at = ?5, record = ?6",
+		    e);
+	db_bind_int(q, 1, k.workload);
+	db_bind_int(q, 2, k.env);
+	db_bind_text(q, 3, k.network);
+	db_bind_bytes(q, 4, k.candidate, sizeof k.candidate);
+	db_bind_text(q, 5, k.at);
+	db_bind_string(q, 6, r->s, r->n);
+	return db_step(q, e) < 0 ? STORE_FAILED : STORE_NEW;
+}
+
 /* A record of the other kind than the database's would be a lie in it. */
 static int is_misplaced(const struct store *s, const struct rec *r, const struct json_doc *d,
 			struct err *e)
@@ -436,7 +501,8 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 {
 	assert(s->in_batch);
 	arena_reset(&s->scratch);
-	if ((r->type == REC_RESULT || r->type == REC_END || r->type == REC_RUN) &&
+	if ((r->type == REC_RESULT || r->type == REC_END || r->type == REC_RUN ||
+	     r->type == REC_CHOICE) &&
 	    is_misplaced(s, r, d, e))
 		return STORE_BAD;
 	if (door_record(&s->door, d, e) < 0)
@@ -450,6 +516,8 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 		return put_end(s, r, d, e);
 	case REC_RUN:
 		return put_run(s, r, d, e);
+	case REC_CHOICE:
+		return put_choice(s, r, d, e);
 	default:
 		return STORE_KNOWN;
 	}

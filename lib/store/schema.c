@@ -111,4 +111,16 @@ static const char units[] = "CREATE TABLE units("
 			    "CREATE INDEX units_workload ON units(workload) WHERE state < 2;"
 			    "CREATE INDEX units_claim ON units(claim) WHERE state = 1;";
 
-const char *const schema_steps[SCHEMA_VERSION] = {results, units};
+/* The kernels with which whole runs of a network were fastest (store_choice()). */
+static const char choices[] = "CREATE TABLE choices("
+			      "	num INTEGER PRIMARY KEY,"
+			      "	workload INTEGER NOT NULL REFERENCES workloads,"
+			      "	env INTEGER NOT NULL REFERENCES envs,"
+			      "	network TEXT NOT NULL,"
+			      "	candidate BLOB NOT NULL," /* the id's 16 bytes */
+			      "	at TEXT NOT NULL,"
+			      "	record TEXT NOT NULL"
+			      ") STRICT;"
+			      "CREATE UNIQUE INDEX choices_key ON choices(workload, env, network);";
+
+const char *const schema_steps[SCHEMA_VERSION] = {results, units, choices};

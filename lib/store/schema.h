@@ -4,7 +4,7 @@
 
 /* schema_steps[N] makes version N + 1 of version N, in SQLite's words (backend.h). Version 0 is an
  * empty database. */
-enum { SCHEMA_VERSION = 2 };
+enum { SCHEMA_VERSION = 3 };
 extern const char *const schema_steps[SCHEMA_VERSION];
 
 #endif

@@ -12,6 +12,7 @@
  *   there: one wrong output, in any run or stage, outweighs all right ones. An index keeps that
  *   order, so there is no second copy that could disagree.
  * - The key of a run record is its run. Of two different ones the later is kept, likewise.
+ * - The key of a choice is (network, workload, env), likewise.
  * - Records are kept whole: a dump gives back each result byte for byte.
  * - Replayed results ("replayed":true) and measured ones never share a database: it holds one
  *   kind, and refuses the other.
@@ -78,8 +79,8 @@ enum store_put {
 	STORE_KNOWN = 0,   /* the database knew all of it */
 	STORE_NEW = 1,
 };
-/* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records
- * without "run" are not stored, because they could not be told from a second copy: they are
+/* Stores a workload, result, end, run or choice record; d holds its parse. Needs a batch. End
+ * records without "run" are not stored, because they could not be told from a second copy: they are
  * STORE_KNOWN. */
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e);
@@ -171,6 +172,18 @@ struct store_stats {
 };
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
 
+/* Choices: the kernels with which whole runs of a network were fastest (record type "choice"). */
+
+struct store_choice {
+	struct id candidate_id;
+	const char *record;
+	size_t record_n;
+};
+/* The choice for a workload in a network and env. 0: there is none, it does not pass the door, or
+ * its candidate was found wrong in the env. */
+int store_choice(struct store *s, const char *network_id, const char *workload_id,
+		 const char *env_id, struct arena *a, struct store_choice *out, struct err *e);
+
 /* Dumps: calls line for each record of the kinds wanted, results first, then workloads, ends and
  * runs (so that no dump looks like a group that was cut off). It reads in pages and holds no lock
  * during the calls, so a dump into a slow reader, or into the same database, stops no writer. It
@@ -181,7 +194,8 @@ enum store_kind {
 	STORE_WORKLOADS = 2,
 	STORE_ENDS = 4,
 	STORE_RUNS = 8,
-	STORE_ALL = 15,
+	STORE_CHOICES = 16,
+	STORE_ALL = 31,
 };
 typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);

@@ -1,0 +1,49 @@
+/* Races in place: which of a workload's kernels whole runs of a network are fastest with.
+ *
+ * A kernel alone finds its operands where the mode of its race puts them. In a network it finds
+ * what the steps before it left in the caches, beside what else the network needs. So the steps
+ * that take most beyond their races are raced again, where they run: whole runs with one kernel
+ * and with another take turns, and a duel (lib/trial/duel.h) decides by the time of the steps
+ * themselves and of those right behind them, which find what these leave. Each timed run follows
+ * one that is not. A winner must not make whole runs slower, nor change the network's outputs. What
+ * was decided is stored at once, also that the kernel stays, so that a run that was stopped goes on
+ * where it was.
+ */
+#ifndef TL_RUN_INPLACE_H
+#define TL_RUN_INPLACE_H
+
+#include "lib/run/choose.h"
+#include "lib/run/network.h"
+#include "lib/trial/stat.h"
+
+enum { INPLACE_WORKLOADS = 8 };
+
+/* Finds the workloads to race: those that take most beyond what the database says of their kernels
+ * alone, and are not decided yet; or (all) any that are not. The inputs must be set. out[] has room
+ * for INPLACE_WORKLOADS. Returns how many, or -1. */
+int inplace_find(struct network *n, int all, struct id *out, struct err *e);
+
+/* What came of a workload. */
+struct inplace_said {
+	const struct workload *workload;
+	int steps;
+	const struct candidate *first, *now; /* the kernel before, and the choice */
+	struct stat_median ratio; /* of the step's times in the duel that the choice won */
+};
+
+struct inplace {
+	const char *db;	   /* path of the database */
+	const char *model; /* the name of the model's file */
+	double until;	   /* by clock_now() */
+	int (*stopped)(void);
+	void (*say)(const struct inplace_said *said); /* NULL: nobody listens */
+	/* Whole runs with the first kernels over whole runs with the choices, in turns; n is 0:
+	 * they are the same kernels, or there was no time. */
+	struct stat_median whole, before_s, after_s;
+};
+
+/* Races the workloads that the network's chooser has rivals for, and stores the choices. The inputs
+ * must be set. -1: a step cannot be computed, or the database not be written. */
+int inplace_race(struct network *n, struct inplace *how, struct err *e);
+
+#endif
