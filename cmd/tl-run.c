@@ -287,37 +287,55 @@ static int open_with_inputs(struct network *n, const char *path, const struct ne
 	return network_open(n, path, o, e) || set_inputs(n, o->given, e) ? -1 : 0;
 }
 
-/* The network is opened twice: to see which workloads are worth a race, and with rivals for them.
- * Nothing else may be timed meanwhile. */
-static int race_in_place(const char *path, const struct network_options *options, struct err *e)
+/* Which workloads are worth a race? */
+static int find_in_place(const char *path, const struct network_options *o, struct inplace *how,
+			 struct err *e)
 {
+	struct network n = {0};
+	int rc = open_with_inputs(&n, path, o, e);
+
+	if (!rc)
+		rc = inplace_find(&n, race_all, how, e);
+	network_close(&n);
+	return rc;
+}
+
+/* One of the two, in a network that is opened for it. */
+static int race_opened(const char *path, const struct network_options *options, struct inplace *how,
+		       double until, int again, struct err *e)
+{
+	struct raced raced = {how->n, how->id, race_all, again ? how->won : NULL, how->before};
 	struct network_options o = *options;
-	struct id workload[INPLACE_WORKLOADS];
-	struct raced raced = {0, workload, race_all};
-	struct inplace how = {
-		.db = o.db, .model = base_name(path), .stopped = rec_stopped, .say = say_choice};
-	struct lock lock = {.fd = -1};
 	struct network n = {0};
 	int rc;
 
+	o.raced = &raced;
+	how->until = until;
 	rc = open_with_inputs(&n, path, &o, e);
 	if (!rc)
-		rc = lock_take(&lock, "cpu", LOCK_WAIT, e);
-	if (!rc) {
-		raced.n = inplace_find(&n, race_all, workload, e);
-		rc = raced.n < 0 ? -1 : 0;
-	}
+		rc = again ? inplace_confirm(&n, how, e) : inplace_race(&n, how, e);
 	network_close(&n);
-	if (!rc && raced.n && !rec_stopped()) {
-		o.raced = &raced;
-		rc = open_with_inputs(&n, path, &o, e);
-		how.until = clock_now() + in_place_s;
-		if (!rc)
-			rc = inplace_race(&n, &how, e);
-		if (!rc)
-			say_whole(path, &how);
-		network_close(&n);
-	}
+	return rc;
+}
+
+/* Nothing else may be timed meanwhile. */
+static int race_in_place(const char *path, const struct network_options *o, struct err *e)
+{
+	struct inplace how = {
+		.db = o->db, .model = base_name(path), .stopped = rec_stopped, .say = say_choice};
+	struct lock lock = {.fd = -1};
+	int rc = lock_take(&lock, "cpu", LOCK_WAIT, e);
+	const double start = clock_now();
+
+	if (!rc)
+		rc = find_in_place(path, o, &how, e);
+	if (!rc && how.n && !rec_stopped())
+		rc = race_opened(path, o, &how, start + 0.7 * in_place_s, 0, e);
+	if (!rc && how.nwon && !rec_stopped())
+		rc = race_opened(path, o, &how, start + in_place_s, 1, e);
+	if (!rc)
+		say_whole(path, &how);
+	inplace_free(&how);
 	lock_drop(&lock);
 	return rc;
 }

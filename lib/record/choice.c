@@ -36,7 +36,34 @@ static const struct record_field over_fields[] = {
 	 .meaning = "How the duel ended."},
 	{0},
 };
-static const struct record_object over = {.name = "over", .by = "tl-run", .field = over_fields};
+static const struct record_field again_fields[] = {
+	{.name = "candidate_id",
+	 .kind = RECORD_ID,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The candidate that had won."},
+	{.name = "ratio",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "As in `over`."},
+	{.name = "ci",
+	 .kind = RECORD_INTERVAL,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The 95% interval of the ratio."},
+	{.name = "pairs",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many pairs of runs there were."},
+	{.name = "ahead",
+	 .kind = RECORD_FLAG,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "True: it was faster again."},
+	{0},
+};
+static const struct record_object again = {
+	.name = "choice_again", .by = "tl-run", .field = again_fields};
+
+static const struct record_object over = {
+	.name = "choice_over", .by = "tl-run", .field = over_fields};
 
 static const struct record_field choice_fields[] = {
 	{.name = "network",
@@ -68,11 +95,17 @@ static const struct record_field choice_fields[] = {
 	 .object = &over,
 	 .meaning = "The duels in the network, in their order. The first of them was against the "
 		    "candidate `first`."},
+	{.name = "again",
+	 .kind = RECORD_OBJECT,
+	 .object = &again,
+	 .meaning = "If a candidate of `over` won: its duel with `first` when the network had been "
+		    "opened anew, with its memory in another place. It is the choice if it was "
+		    "ahead again."},
 	{.name = "first",
 	 .kind = RECORD_ID,
 	 .need = RECORD_REQUIRED,
 	 .meaning = "The candidate that was the choice before: the best known alone, or an earlier "
-		    "choice. A candidate of `over` that won was the choice from then on."},
+		    "choice."},
 	{.name = "env_id",
 	 .kind = RECORD_ID,
 	 .need = RECORD_REQUIRED,

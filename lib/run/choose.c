@@ -154,11 +154,25 @@ static int take_choice(struct chooser *c, const struct workload *w, const char *
 	return 1;
 }
 
+/* -1: the workload is not raced. */
+static int raced_at(const struct chooser *c, const struct workload *w)
+{
+	for (int i = 0; c->raced && i < c->raced->n; i++)
+		if (!strcmp(c->raced->workload[i].s, w->id.s))
+			return i;
+	return -1;
+}
+
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e)
 {
 	struct match m = {.how = MATCH_NONE};
+	const int i = raced_at(c, w);
 	int rc;
 
+	if (i >= 0 && c->raced->won && c->raced->won[i].match) {
+		*out = c->raced->won[i];
+		return 1;
+	}
 	arena_reset(&c->record);
 	out->predicted_s = NAN;
 	out->is_decided = 0;
@@ -269,13 +283,16 @@ static int has_algo(const struct chosen *x, int n, const struct algo *algo)
 int chooser_rivals(struct chooser *c, const struct workload *w, const struct chosen *now,
 		   struct chosen out[CHOOSER_RIVALS], struct err *e)
 {
+	const int at = raced_at(c, w);
 	struct rivals *all;
-	int n = 0, is_raced = 0;
+	int n = 0;
 
-	for (int i = 0; c->raced && i < c->raced->n; i++)
-		is_raced |= !strcmp(c->raced->workload[i].s, w->id.s);
-	if (!is_raced || !c->db)
+	if (at < 0 || !c->db)
 		return 0;
+	if (c->raced->won) {
+		out[0] = c->raced->first[at];
+		return c->raced->won[at].match != NULL;
+	}
 	arena_reset(&c->record);
 	all = arena_new(&c->record, struct rivals);
 	if (find_rivals(c, w, now, all, e))

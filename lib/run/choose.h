@@ -29,17 +29,21 @@ struct chooser {
 	struct door_refused refused; /* results that make no program here */
 };
 
-struct raced {
-	int n;
-	const struct id *workload;
-	int any; /* however slow a rival is alone */
-};
-
 struct chosen {
 	struct candidate candidate;
 	const char *match;  /* "exact", "in place", or the name of its origin */
 	double predicted_s; /* measured on this machine; NAN: it was not */
 	int is_decided;	    /* by whole runs of the network */
+};
+
+/* Workloads whose kernels get rivals. */
+struct raced {
+	int n;
+	const struct id *workload;
+	int any; /* however slow a rival is alone */
+	/* NULL; or of each what won (match NULL: nothing did), which is then chosen, and what was
+	 * chosen before, which is then its only rival. */
+	const struct chosen *won, *first;
 };
 
 /* path: of the database, which need not exist; NULL: none. model_path as in tl-query. */

@@ -83,7 +83,7 @@ static double beyond(const struct plan *p, const double *each, int step)
 										  : 0;
 }
 
-int inplace_find(struct network *n, int all, struct id *out, struct err *e)
+int inplace_find(struct network *n, int all, struct inplace *how, struct err *e)
 {
 	const struct plan *p = &n->plan;
 	double *each = xcalloc((size_t)p->nstep + 1, sizeof *each);
@@ -104,10 +104,11 @@ int inplace_find(struct network *n, int all, struct id *out, struct err *e)
 	qsort(f, (size_t)nf, sizeof *f, by_beyond);
 	nf = nf < INPLACE_WORKLOADS ? nf : INPLACE_WORKLOADS;
 	for (int i = 0; i < nf; i++)
-		out[i] = f[i].w->id;
+		how->id[i] = f[i].w->id;
+	how->n = nf;
 	free(each);
 	free(f);
-	return rc ? -1 : nf;
+	return rc ? -1 : 0;
 }
 
 /* ---- a duel ---- */
@@ -158,11 +159,11 @@ struct race {
 	struct timing g;
 	struct network *n;
 	struct inplace *how;
+	int at;			/* in how */
 	struct outputs outputs; /* with the first kernel */
-	int choice;		/* its number */
-	double own_s;		/* the steps with it */
-	struct stat_median won; /* the ratio of the duel that it won */
-	struct buf over;	/* the duels, as the record has them */
+	int first, choice;	/* numbers of the kernels */
+	double own_s;		/* the steps with the choice */
+	struct stat_median won; /* the ratio of the duel that the choice won last */
 };
 
 static const struct step *kernel_of(const struct race *r, int number)
@@ -171,28 +172,42 @@ static const struct step *kernel_of(const struct race *r, int number)
 	return &r->n->plan.step[r->g.step[0]];
 }
 
+static void put_ratio(const struct stat_median *ratio, struct buf *out)
+{
+	field_number(out, "ratio", ratio->median);
+	field_interval(out, "ci", ratio->lo, ratio->hi);
+	field_integer(out, "pairs", ratio->n);
+}
+
 static void note_duel(struct race *r, int number, const struct stat_median *ratio, enum end end)
 {
 	static const char *const name[] = {"lost", "even", "won", "differs"};
 	const struct candidate *c = kernel_of(r, number)->candidate;
+	struct buf *out = &r->how->over[r->at];
 
-	field_object(&r->over, NULL);
-	field_text(&r->over, "candidate_id", c->id.s);
-	field_text(&r->over, "algo", c->algo->name);
-	field_number(&r->over, "ratio", ratio->median);
-	field_interval(&r->over, "ci", ratio->lo, ratio->hi);
-	field_integer(&r->over, "pairs", ratio->n);
-	field_text(&r->over, "end", name[end]);
-	buf_ch(&r->over, '}');
+	field_object(out, NULL);
+	field_text(out, "candidate_id", c->id.s);
+	field_text(out, "algo", c->algo->name);
+	put_ratio(ratio, out);
+	field_text(out, "end", name[end]);
+	buf_ch(out, '}');
 }
 
-/* Of a duel that was won: whole runs may be slower, whatever the steps save; and pairs that only
- * confirm leave it open. */
-static enum end won(const struct duel *d, struct meeting *m)
+static void note_again(struct race *r, const struct stat_median *ratio, int ahead)
 {
-	if (stat_series(m->whole, m->n, 1.96).hi < 1)
-		return END_LOST;
-	return d->ratio.lo > 1 ? END_WON : END_EVEN;
+	struct buf *out = &r->how->again[r->at];
+
+	field_object(out, NULL);
+	field_text(out, "candidate_id", kernel_of(r, 0)->candidate->id.s);
+	put_ratio(ratio, out);
+	field_flag(out, "ahead", ahead);
+	buf_ch(out, '}');
+}
+
+/* Are whole runs slower, whatever the steps save? */
+static int slows_others(struct meeting *m)
+{
+	return stat_series(m->whole, m->n, 1.96).hi < 1;
 }
 
 /* Does the network have the same outputs with a kernel? -1: a step cannot be computed. */
@@ -203,27 +218,31 @@ static int computes_same(struct race *r, int number, struct err *e)
 }
 
 /* 1: there was no time. */
+static int meet(struct race *r, struct meeting *m, struct duel *d, struct err *e)
+{
+	const double pair_s = 2 * timing_with_behind_s(&r->g);
+	const struct duel_rules rules = {DUEL_RACE, BUDGET_PAIRS * pair_s, 0, 0};
+	const int rc = duel_run(&rules, run_pair, m, d, e);
+
+	return rc && m->is_over ? 1 : rc;
+}
+
+/* The same. Pairs that only confirm may leave it open who won. */
 static int duel_with(struct race *r, int number, struct err *e)
 {
 	struct meeting m = {.g = &r->g, .how = r->how, .number = {number, r->choice}};
-	const struct duel_rules rules = {DUEL_RACE, 2 * BUDGET_PAIRS * timing_with_behind_s(&r->g),
-					 0, 0};
-	struct duel *d;
-	const int same = computes_same(r, number, e);
+	const struct stat_median none = {1, 1, 1, 0};
+	struct duel *d = xcalloc(1, sizeof *d);
+	int rc = computes_same(r, number, e);
 	enum end end;
-	int rc;
 
-	if (same <= 0) {
-		const struct stat_median none = {1, 1, 1, 0};
-
-		if (!same)
-			note_duel(r, number, &none, END_DIFFERS);
-		return same;
-	}
-	d = xcalloc(1, sizeof *d);
-	rc = duel_run(&rules, run_pair, &m, d, e);
-	if (!rc) {
-		end = d->end == DUEL_WON ? won(d, &m) : (enum end)d->end;
+	if (!rc)
+		note_duel(r, number, &none, END_DIFFERS);
+	if (rc > 0 && !(rc = meet(r, &m, d, e))) {
+		end = d->end != DUEL_WON ? (enum end)d->end
+		      : slows_others(&m) ? END_LOST
+		      : d->ratio.lo > 1	 ? END_WON
+					 : END_EVEN;
 		note_duel(r, number, &d->ratio, end);
 		if (end == END_WON) {
 			r->choice = number;
@@ -231,15 +250,60 @@ static int duel_with(struct race *r, int number, struct err *e)
 		}
 	}
 	free(d);
-	return rc && m.is_over ? 1 : rc;
+	return rc;
+}
+
+static int count_rivals(const struct timing *g)
+{
+	const struct plan *p = &g->n->plan;
+	int n = 0;
+
+	for (int i = 0; i < p->nrival; i++)
+		n += p->rival[i].step == g->step[0];
+	return n;
+}
+
+/* The same. */
+static int race_all(struct race *r, struct err *e)
+{
+	const int n = count_rivals(&r->g);
+	int rc = timing_run(&r->g, e);
+
+	if (rc)
+		return rc;
+	outputs_keep(r->n, &r->outputs);
+	for (int i = 1; !rc && i <= n; i++)
+		rc = duel_with(r, i, e);
+	outputs_free(&r->outputs);
+	return rc;
+}
+
+/* The winner has number 0 now, and the first kernel 1. The same. */
+static int race_again(struct race *r, struct err *e)
+{
+	struct meeting m = {.g = &r->g, .how = r->how, .number = {0, 1}};
+	struct duel *d = xcalloc(1, sizeof *d);
+	int rc = timing_run(&r->g, e), ahead;
+
+	if (!rc)
+		rc = meet(r, &m, d, e);
+	if (!rc) {
+		ahead = d->ratio.median > 1 && !slows_others(&m);
+		note_again(r, &d->ratio, ahead);
+		r->choice = ahead ? 0 : r->first;
+		r->won = d->ratio;
+	}
+	free(d);
+	return rc;
 }
 
 /* ---- what is stored ---- */
 
 static void print_choice(struct race *r, struct buf *out)
 {
-	const struct candidate *first = kernel_of(r, 0)->candidate;
+	const struct candidate *first = kernel_of(r, r->first)->candidate;
 	const struct step *now = kernel_of(r, r->choice);
+	const struct buf *over = &r->how->over[r->at], *again = &r->how->again[r->at];
 	struct buf candidate = BUF_INIT, head = BUF_INIT;
 	char at[25];
 
@@ -253,7 +317,9 @@ static void print_choice(struct race *r, struct buf *out)
 	field_integer(out, "steps", r->g.nstep);
 	field_number(out, "step_s", r->own_s / r->g.nstep);
 	field_number(out, "alone_s", now->predicted_s);
-	field_fmt(out, "over", "[%s]", r->over.s);
+	field_fmt(out, "over", "[%s]", over->s);
+	if (again->n)
+		field_json(out, "again", again->s);
 	field_text(out, "first", first->id.s);
 	field_text(out, "env_id", r->n->chooser.here.id);
 	field_text(out, "at", at);
@@ -294,93 +360,99 @@ static int store_race(struct race *r, struct err *e)
 
 static void say(struct race *r)
 {
-	const struct inplace_said said = {r->g.w, r->g.nstep, kernel_of(r, 0)->candidate,
+	const struct inplace_said said = {r->g.w, r->g.nstep, kernel_of(r, r->first)->candidate,
 					  kernel_of(r, r->choice)->candidate, r->won};
 
 	if (r->how->say)
 		r->how->say(&said);
 }
 
-static int count_rivals(const struct timing *g)
+static int decide(struct race *r, struct err *e)
 {
-	const struct plan *p = &g->n->plan;
-	int n = 0;
+	int rc;
 
-	for (int i = 0; i < p->nrival; i++)
-		n += p->rival[i].step == g->step[0];
-	return n;
-}
-
-/* 1: there was no time to decide it, and the steps have their first kernel. */
-static int race_all(struct race *r, struct err *e)
-{
-	const int n = count_rivals(&r->g);
-	int rc = timing_run(&r->g, e);
-
-	if (rc)
-		return rc;
-	outputs_keep(r->n, &r->outputs);
-	for (int i = 1; !rc && i <= n; i++)
-		rc = duel_with(r, i, e);
-	timing_take(&r->g, rc ? 0 : r->choice);
-	if (!rc)
-		rc = timing_run(&r->g, e);
+	timing_take(&r->g, r->choice);
+	rc = timing_run(&r->g, e);
 	r->own_s = timing_own_s(&r->g);
-	outputs_free(&r->outputs);
+	if (!rc)
+		rc = store_race(r, e);
+	if (!rc)
+		say(r);
 	return rc;
 }
 
-static int race_workload(struct network *n, struct inplace *how, const char *workload_id,
-			 int *choice, struct err *e)
+static struct chosen chosen_of(const struct race *r, int number)
 {
-	struct race r = {.n = n, .how = how};
+	const struct step *s = kernel_of(r, number);
+
+	return (struct chosen){*s->candidate, s->match, s->predicted_s, 0};
+}
+
+/* A winner is not stored before it was ahead again. */
+static int race_first(struct race *r, struct err *e)
+{
+	int rc = race_all(r, e);
+
+	if (rc || r->choice == r->first)
+		return rc ? rc : decide(r, e);
+	r->how->won[r->at] = chosen_of(r, r->choice);
+	r->how->before[r->at] = chosen_of(r, r->first);
+	r->how->nwon++;
+	return 0;
+}
+
+static int race_workload(struct network *n, struct inplace *how, int i, struct err *e)
+{
+	struct race r = {.n = n, .how = how, .at = i};
 	int rc = 0;
 
-	timing_make(&r.g, n, workload_id);
-	if (r.g.nstep && count_rivals(&r.g))
-		rc = race_all(&r, e);
-	if (!rc && r.g.nstep && count_rivals(&r.g)) {
-		rc = store_race(&r, e);
-		if (!rc)
-			say(&r);
-		timing_take(&r.g, r.choice);
-		*choice = r.choice;
+	timing_make(&r.g, n, how->id[i].s);
+	if (r.g.nstep && count_rivals(&r.g)) {
+		rc = race_first(&r, e);
+		timing_take(&r.g, 0);
 	}
 	timing_free(&r.g);
-	buf_free(&r.over);
 	return rc;
 }
 
-/* ---- the whole ---- */
+int inplace_race(struct network *n, struct inplace *how, struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < how->n && !is_time_over(how); i++)
+		rc = race_workload(n, how, i, e);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- the winners again, and the whole ---- */
 
 struct whole {
-	struct timing *g;
-	const int *choice;
+	struct timing g[INPLACE_WORKLOADS];
 	int n;
 };
 
-static void take_all(const struct whole *w, int first)
+/* Number 0 of each is the choice, 1 what was before. */
+static void take_all(const struct whole *w, int number)
 {
 	for (int i = 0; i < w->n; i++)
-		timing_take(&w->g[i], first ? 0 : w->choice[i]);
+		timing_take(&w->g[i], number);
 }
 
-static int compare_whole(struct whole *w, struct inplace *how, struct err *e)
+static int compare_whole(const struct whole *w, struct inplace *how, struct err *e)
 {
 	double s[2][WHOLE_PAIRS], ratio[WHOLE_PAIRS];
 	int rc = 0, n = 0;
 
 	for (; !rc && n < WHOLE_PAIRS && !how->stopped(); n++) {
 		for (int i = 0; !rc && i < 2; i++) {
-			const int first = i ^ (n & 1);
+			const int number = i ^ (n & 1);
 
-			take_all(w, first);
+			take_all(w, number);
 			rc = timing_run(&w->g[0], e);
-			s[first][n] = timing_whole_s(&w->g[0]);
+			s[number][n] = timing_whole_s(&w->g[0]);
 		}
 		ratio[n] = s[1][n] / s[0][n];
 	}
-	take_all(w, 0);
 	if (!rc && n) {
 		how->whole = stat_series(ratio, n, 1.96);
 		how->before_s = stat_series(s[1], n, 1.96);
@@ -389,30 +461,45 @@ static int compare_whole(struct whole *w, struct inplace *how, struct err *e)
 	return rc;
 }
 
-static int compare(struct network *n, struct inplace *how, const int *choice, struct err *e)
+/* Those that are ahead again stay in their place, and come into the whole. */
+static int confirm(struct network *n, struct inplace *how, int i, struct whole *w, struct err *e)
 {
-	const struct raced *raced = n->chooser.raced;
-	struct whole w = {xcalloc((size_t)raced->n + 1, sizeof *w.g), choice, raced->n};
-	int rc = 0, changed = 0;
+	struct race r = {.n = n, .how = how, .at = i, .first = 1};
+	int rc = 0;
 
-	for (int i = 0; i < raced->n; i++) {
-		timing_make(&w.g[i], n, raced->workload[i].s);
-		changed |= choice[i];
+	timing_make(&r.g, n, how->id[i].s);
+	if (r.g.nstep && count_rivals(&r.g)) {
+		rc = race_again(&r, e);
+		if (!rc)
+			rc = decide(&r, e);
+		timing_take(&r.g, rc ? 1 : r.choice);
 	}
-	if (changed)
-		rc = compare_whole(&w, how, e);
-	for (int i = 0; i < raced->n; i++)
-		timing_free(&w.g[i]);
-	free(w.g);
+	if (!rc && r.choice == 0)
+		w->g[w->n++] = r.g;
+	else
+		timing_free(&r.g);
 	return rc;
 }
 
-int inplace_race(struct network *n, struct inplace *how, struct err *e)
+int inplace_confirm(struct network *n, struct inplace *how, struct err *e)
 {
-	const struct raced *raced = n->chooser.raced;
-	int choice[INPLACE_WORKLOADS] = {0}, rc = 0;
+	struct whole w = {.n = 0};
+	int rc = 0;
 
-	for (int i = 0; !rc && i < raced->n && !is_time_over(how); i++)
-		rc = race_workload(n, how, raced->workload[i].s, &choice[i], e);
-	return rc < 0 ? -1 : compare(n, how, choice, e);
+	for (int i = 0; !rc && i < how->n; i++)
+		if (how->won[i].match)
+			rc = confirm(n, how, i, &w, e);
+	if (rc >= 0 && w.n)
+		rc = compare_whole(&w, how, e);
+	for (int i = 0; i < w.n; i++)
+		timing_free(&w.g[i]);
+	return rc < 0 ? -1 : 0;
+}
+
+void inplace_free(struct inplace *how)
+{
+	for (int i = 0; i < INPLACE_WORKLOADS; i++) {
+		buf_free(&how->over[i]);
+		buf_free(&how->again[i]);
+	}
 }

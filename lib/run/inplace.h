@@ -5,9 +5,10 @@
  * that take most beyond their races are raced again, where they run: whole runs with one kernel
  * and with another take turns, and a duel (lib/trial/duel.h) decides by the time of the steps
  * themselves and of those right behind them, which find what these leave. Each timed run follows
- * one that is not. A winner must not make whole runs slower, nor change the network's outputs. What
- * was decided is stored at once, also that the kernel stays, so that a run that was stopped goes on
- * where it was.
+ * one that is not. A winner must not make whole runs slower, nor change the network's outputs, and
+ * it must be ahead again when the network has been opened anew: where memory came to lie is worth
+ * several per cent of a step. What was decided is stored at once, also that the kernel stays, so
+ * that a run that was stopped goes on where it was.
  */
 #ifndef TL_RUN_INPLACE_H
 #define TL_RUN_INPLACE_H
@@ -18,17 +19,12 @@
 
 enum { INPLACE_WORKLOADS = 8 };
 
-/* Finds the workloads to race: those that take most beyond what the database says of their kernels
- * alone, and are not decided yet; or (all) any that are not. The inputs must be set. out[] has room
- * for INPLACE_WORKLOADS. Returns how many, or -1. */
-int inplace_find(struct network *n, int all, struct id *out, struct err *e);
-
 /* What came of a workload. */
 struct inplace_said {
 	const struct workload *workload;
 	int steps;
 	const struct candidate *first, *now; /* the kernel before, and the choice */
-	struct stat_median ratio; /* of the step's times in the duel that the choice won */
+	struct stat_median ratio;	     /* of the steps' times in the duel that it won last */
 };
 
 struct inplace {
@@ -37,13 +33,29 @@ struct inplace {
 	double until;	   /* by clock_now() */
 	int (*stopped)(void);
 	void (*say)(const struct inplace_said *said); /* NULL: nobody listens */
+	/* The workloads, and what the races found: */
+	int n, nwon;
+	struct id id[INPLACE_WORKLOADS];
+	struct chosen won[INPLACE_WORKLOADS]; /* match NULL: nothing did */
+	struct chosen before[INPLACE_WORKLOADS];
+	struct buf over[INPLACE_WORKLOADS], again[INPLACE_WORKLOADS]; /* as records have it */
 	/* Whole runs with the first kernels over whole runs with the choices, in turns; n is 0:
 	 * they are the same kernels, or there was no time. */
 	struct stat_median whole, before_s, after_s;
 };
 
-/* Races the workloads that the network's chooser has rivals for, and stores the choices. The inputs
- * must be set. -1: a step cannot be computed, or the database not be written. */
+/* The inputs must be set. All return -1 if a step cannot be computed, or the database not be
+ * written. */
+
+/* Finds the workloads to race: those that take most beyond what the database says of their kernels
+ * alone, and are not decided yet; or (all) any that are not. */
+int inplace_find(struct network *n, int all, struct inplace *how, struct err *e);
+/* Races the workloads for which the network's chooser has rivals. Stores the choices that are as
+ * before; others are to be confirmed. */
 int inplace_race(struct network *n, struct inplace *how, struct err *e);
+/* In a network that was opened anew, with what won and what was before (struct raced): a choice
+ * must be ahead again, for memory is in another place now. Stores the choices. */
+int inplace_confirm(struct network *n, struct inplace *how, struct err *e);
+void inplace_free(struct inplace *how);
 
 #endif
