@@ -112,6 +112,7 @@ LIBS_test_cache = -fopenmp
 LIBS_test_kernels = -fopenmp
 LIBS_test_nest = -fopenmp
 LIBS_test_memory = -fopenmp $(LIBS_onednn)
+LIBS_test_shared_weights = -fopenmp $(LIBS_onednn)
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)

@@ -42,6 +42,7 @@ void plan_free(struct plan *p)
 		plan_unmap(p->block, p->block_size);
 	if (p->scratch)
 		plan_unmap(p->scratch, p->scratch_size);
+	map_free(&p->packed);
 	free(p->memory);
 	free(p->step);
 	free(p->rival);

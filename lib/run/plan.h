@@ -13,6 +13,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
+#include "lib/base/map.h"
 #include "lib/build/cache.h"
 #include "lib/nest/operands.h"
 #include "lib/run/place.h"
@@ -144,6 +145,7 @@ struct plan {
 	int nstep, step_cap;
 	struct rival *rival;
 	int nrival, rival_cap;
+	struct map packed; /* constant memory, by what is packed there and how (weights.c) */
 	float *block, *scratch;
 	int64_t block_size, scratch_size; /* floats */
 	struct parts *team;		  /* the threads that run it (parts.h) */

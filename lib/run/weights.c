@@ -167,13 +167,44 @@ static int add_packed(struct plan *p, struct step *s, int slot, const struct pac
 	return 0;
 }
 
+/* What is packed, by the elements that it is made of, and how: of two steps with the same it is
+ * packed once. */
+static void pack_key(const struct step *s, int role, const struct packing *packing, struct buf *out)
+{
+	const struct weights_plan *w = s->weights;
+
+	buf_fmt(out, "%d %d %lld %d %a %lld", role, w->memory, (long long)w->at, w->transposed,
+		w->alpha, (long long)w->channels);
+	for (int i = 0; i < w->nchange; i++) {
+		const struct weights_change *c = &w->change[i];
+
+		buf_fmt(out, " %d %d %d %d %d %a %a", c->kind, c->a, c->b, c->c, c->d, c->epsilon,
+			c->factor);
+	}
+	buf_ch(out, ' ');
+	packing_text(packing, out);
+}
+
 static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, int slot,
 			struct pack *k, struct err *e)
 {
 	struct packing dense =
 		dense_packing(k->is_transposed ? s->workload->dim[MATMUL_K] : 1, b->size);
+	const struct packing *packing = b->kind == BUFFER_PACKED ? &b->packing : &dense;
+	struct buf key = BUF_INIT;
+	int isnew, rc = 0;
+	void **at;
 
-	return add_packed(p, s, slot, k, b->kind == BUFFER_PACKED ? &b->packing : &dense, e);
+	pack_key(s, b->role, packing, &key);
+	at = map_put(&p->packed, key.s, key.n, &isnew);
+	if (isnew)
+		rc = add_packed(p, s, slot, k, packing, e);
+	else
+		s->operand[slot] = (struct place){.memory = (int)(intptr_t)*at};
+	if (isnew)
+		*at = (void *)(intptr_t)s->operand[slot].memory;
+	buf_free(&key);
+	return rc;
 }
 
 /* What a kernel or the library is given. */
