@@ -14,7 +14,6 @@
 #include "lib/io/clock.h"
 
 enum {
-	EACH = 4, /* parts of a step for each thread */
 	LINE = 64,
 	NOBODY = -1,
 };
@@ -82,7 +81,7 @@ static int share(const struct parts *t, const struct step *s, int v)
 {
 	if (is_alone(t, s))
 		return v == 0;
-	return is_together(s) || is_scan(s) || t->threads == 1 ? 1 : EACH;
+	return is_together(s) || is_scan(s) || t->threads == 1 ? 1 : RUNNER_PARTS;
 }
 
 static int all_parts(const struct parts *t, const struct step *s)

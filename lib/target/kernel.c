@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <omp.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,6 +86,59 @@ static int run(const struct kernel *k, const long *params, void *const *buffers,
 	return 0;
 }
 
+/* ---- in parts ---- */
+
+enum { MOST_THREADS = 64, LINE = 64 };
+
+struct share {
+	_Alignas(LINE) atomic_int taken; /* parts of a thread's share */
+};
+
+struct shared_call {
+	c_kernel entry;
+	const long *params;
+	void *const *buffers;
+	const struct runner_parts *parts;
+	struct share share[MOST_THREADS];
+};
+
+/* A part, with its workspace where that of the thread is. */
+static void run_part(const struct shared_call *c, int thread, int part, int parts)
+{
+	void *own[NEST_BUFFERS];
+
+	for (int i = 0; i < c->parts->nslots; i++)
+		own[i] = (void *)((uintptr_t)c->buffers[i] +
+				  (uintptr_t)((thread - part) * c->parts->own[i]));
+	c->entry(c->params, own, part, parts, team_barrier);
+}
+
+/* Its own parts first, and then those that others have not begun. */
+static void take_parts(struct shared_call *c)
+{
+	const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+	int part;
+
+	for (int i = 0; i < threads; i++) {
+		const int v = (thread + i) % threads;
+
+		while ((part = atomic_fetch_add(&c->share[v].taken, 1)) < RUNNER_PARTS)
+			run_part(c, thread, v * RUNNER_PARTS + part, threads * RUNNER_PARTS);
+	}
+}
+
+static int run_parts(const struct kernel *k, const long *params, void *const *buffers,
+		     const struct runner_parts *parts, int threads, struct err *e)
+{
+	struct shared_call c = {(c_kernel)k->entry, params, buffers, parts, {{0}}};
+
+	if (threads > MOST_THREADS)
+		return run(k, params, buffers, threads, e);
+#pragma omp parallel num_threads(threads)
+	take_parts(&c);
+	return 0;
+}
+
 static void team(int threads)
 {
 #pragma omp parallel num_threads(threads)
@@ -118,6 +172,7 @@ const struct runner runner_cpu = {
 	.at = kernel_operands_at,
 	.run = run,
 	.part = part,
+	.run_parts = run_parts,
 	.team = team,
 	.place = place,
 	.probe = probe_run,

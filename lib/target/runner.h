@@ -22,6 +22,18 @@ struct kernel {
 	struct kernel_operands *own; /* copies of operands that put() has made */
 };
 
+/* A team that shares its machine with other programs takes a kernel in so many parts for each
+ * thread, unless its threads meet in between: who is done with its own takes those that another has
+ * not begun. */
+enum { RUNNER_PARTS = 4 };
+
+/* The operands of a kernel that is run in parts: `own` has the bytes of each buffer that every
+ * thread has of its own, one behind the other; 0: it is for all. */
+struct runner_parts {
+	int nslots;
+	int64_t own[NEST_BUFFERS];
+};
+
 struct runner {
 	const struct target *target;
 	/* Has the device memory of its own (put, take), and a driver that starts threads and writes
@@ -48,6 +60,11 @@ struct runner {
 	 * or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
+	/* The same with a team of more than one thread in RUNNER_PARTS parts for each. Behind the
+	 * last part it waits for all threads, also for one that has begun none: they are OpenMP's.
+	 * NULL: there are no threads that share memory. */
+	int (*run_parts)(const struct kernel *k, const long *params, void *const *buffers,
+			 const struct runner_parts *parts, int threads, struct err *e);
 	/* What a call asks of the device. -1: its driver does not tell. NULL: there is no device.
 	 */
 	int (*use)(const struct kernel *k, const long *params, struct device_use *u);

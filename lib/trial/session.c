@@ -70,7 +70,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 	struct entrant *in = &t->entrant[t->nentrants++];
 
 	in->object = object;
-	in->nslots = n->nslots;
+	in->nslots = in->parts.nslots = n->nslots;
 	for (int i = 0; i < n->nslots; i++) {
 		const struct fence *f = operand(s, n, i, &in->work[i]);
 
@@ -78,9 +78,13 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 		in->bytes[i] = fence_bytes(f);
 		in->elem[i] = operand_buffer(n, i)->elem;
 		in->is_weights[i] = is_weights(s, operand_buffer(n, i));
+		in->parts.own[i] = operand_buffer(n, i)->kind == BUFFER_WORK
+					   ? buffer_bytes(operand_buffer(n, i))
+					   : 0;
 	}
 	t->runner->params(n, in->params);
 	in->threads = nest_threads(n, s->rules.threads);
+	in->is_cut = t->runner->run_parts && n->nphases == 1 && in->threads > 1;
 }
 
 static void leave(struct session *s, struct trial *t)

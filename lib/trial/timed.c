@@ -115,6 +115,16 @@ enum status timed_failure(enum status otherwise)
 	}
 }
 
+static int run_kernel(struct timed *x, struct err *e)
+{
+	const struct entrant *in = x->in;
+	const struct runner *r = x->t->runner;
+
+	return in->is_cut ? r->run_parts(&x->kernel, in->params, in->buffers, &in->parts,
+					 in->threads, e)
+			  : r->run(&x->kernel, in->params, in->buffers, in->threads, e);
+}
+
 int timed_call(struct timed *x, double *seconds, struct err *e)
 {
 	double start;
@@ -126,8 +136,7 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	if (x->baseline)
 		rc = baseline_run(x->baseline, x->variant, e);
 	else
-		rc = x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads,
-				       e);
+		rc = run_kernel(x, e);
 	*seconds = clock_now() - start;
 	if (rc == 0 && x->baseline)
 		baseline_seconds(x->baseline, seconds);

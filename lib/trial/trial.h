@@ -27,6 +27,8 @@ struct entrant {
 	struct fence work[NEST_BUFFERS];	/* by slot; those without a map are no workspace */
 	int nslots;
 	int threads; /* that run it */
+	int is_cut;  /* it is run in these parts, as tl-run runs it */
+	struct runner_parts parts;
 };
 
 /* The baselines of a final: variants of the library. No name: there is none. */

@@ -10,6 +10,16 @@ static void run_alone(const struct tlx_kernel *k, void *const *buffers)
 #if defined TLX_OPENMP
 
 #include <omp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* A kernel is cut into a few parts for each thread, and who has done its own takes those that
+ * others have not begun; but the threads of one with phases meet, so each runs its own part. */
+enum { EACH = 4, MOST = 64, LINE = 64 };
+
+struct share {
+	_Alignas(LINE) atomic_long taken; /* parts of a thread's share */
+};
 
 static void barrier(void)
 {
@@ -22,14 +32,56 @@ int tlx_team_start(int threads)
 	return 0;
 }
 
+/* A part, with the workspace of the thread. */
+static void run_part(const struct tlx_kernel *k, void *const *buffers, long thread, long part,
+		     long parts)
+{
+	void *own[TLX_MAX_SLOTS];
+
+	for (int i = 0; i < k->nslots; i++) {
+		long apart = k->slot[i].kind == TLX_WORKSPACE
+				     ? (thread - part) * (long)k->slot[i].size
+				     : 0;
+
+		own[i] = (void *)((uintptr_t)buffers[i] + (uintptr_t)(apart * (long)sizeof(float)));
+	}
+	k->function(k->params, own, part, parts, barrier);
+}
+
+static void take_parts(const struct tlx_kernel *k, void *const *buffers, struct share *share)
+{
+	long thread = omp_get_thread_num(), threads = omp_get_num_threads(), part;
+
+	for (long i = 0; i < threads; i++) {
+		long v = (thread + i) % threads;
+
+		while ((part = atomic_fetch_add(&share[v].taken, 1)) < EACH)
+			run_part(k, buffers, thread, v * EACH + part, threads * EACH);
+	}
+}
+
+static void run_whole(const struct tlx_kernel *k, void *const *buffers, int threads)
+{
+#pragma omp parallel num_threads(threads)
+	k->function(k->params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
+}
+
 void tlx_team_run(const struct tlx_kernel *k, void *const *buffers, int threads)
 {
+	struct share share[MOST];
+
 	if (threads == 1) {
 		run_alone(k, buffers);
 		return;
 	}
+	if (threads > MOST || k->phases > 1) {
+		run_whole(k, buffers, threads);
+		return;
+	}
+	for (int v = 0; v < threads; v++)
+		atomic_init(&share[v].taken, 0);
 #pragma omp parallel num_threads(threads)
-	k->function(k->params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
+	take_parts(k, buffers, share);
 }
 
 #elif defined TLX_PTHREADS
