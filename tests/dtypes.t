@@ -51,7 +51,7 @@ grep -m 1 '"type":"candidate"' "$tmp/gen" | sed 's/"workload_id":"[0-9a-f]*",//;
 [ $? -eq 0 ] && ! grep -q '"type":"candidate"' "$tmp/out"
 ok $? 'tl-filter refuses a candidate that would compute in another type' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 "$bin/tl-measure" -q "$tmp/false" >"$tmp/out" 2>"$tmp/err"
-grep -q '"status":"unsupported","why":"it does not compute in these types"' "$tmp/out"
+grep -q '"status":"unsupported","why":"it computes in single precision and in bf16 only"' "$tmp/out"
 ok $? 'and tl-measure calls it unsupported' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 
 "$bin/tl-filter" -k 2 "$tmp/gen" >"$tmp/kept" 2>"$tmp/err"

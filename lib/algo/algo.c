@@ -58,8 +58,10 @@ int algo_valid(const struct algo *a, const struct workload *w, const int64_t *kn
 	       const char **why)
 {
 	if (!takes(a, w)) {
-		*why = a->types ? "it does not compute in these types"
-				: "it computes in single precision only";
+		*why = !a->types ? "it computes in single precision only"
+		       : a->types == 1U << DTYPE_BF16
+			       ? "it computes in single precision and in bf16 only"
+			       : "it does not compute in these types";
 		return 0;
 	}
 	return range_valid(a->ranges, w, knob, why);
