@@ -60,12 +60,19 @@ static void list_groups(struct range *r, const struct conv *p)
 	range_need(r, k[GROUPS] == 1 || k[COPY], "without the copy groups share nothing");
 }
 
+/* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy. */
+static int64_t padded_channels(int64_t ic, int64_t lanes)
+{
+	return ic > 1 && ic < lanes ? ic + ic % 2 : ic;
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {16, 32, 64, 128, 256, 0};
 	static const int powers[] = {1, 2, 4, 8, 16, 32, 0};
 	const int64_t *k = r->knob;
+	int64_t depth, steps; /* of a tap */
 	struct conv p;
 
 	if (!conv_of(w, &p))
@@ -74,6 +81,8 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
+	depth = range_depth(r, DEPTH, w, padded_channels(p.ic, 16), KC, 1);
+	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)
 		range_more(r, ROWS, 7);
@@ -83,14 +92,17 @@ static int ranges(const struct workload *w, struct range *r)
 			range_more(r, KC, p.ic / parts);
 	range_blocks(r, NC, p.oc, r->columns, powers);
 	range_flags(r, ORDER, MERGE);
-	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * p.ic);
-	if (p.kh > 1 && p.kh * p.kw * p.ic <= BRGEMM_STRAIGHT)
-		range_more(r, UNROLL, p.kh * p.kw * p.ic);
+	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * steps);
+	if (p.kh > 1 && p.kh * p.kw * steps <= BRGEMM_STRAIGHT)
+		range_more(r, UNROLL, p.kh * p.kw * steps);
 	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
 	range_stream(r, STREAM, w, KC);
-	range_depth(r, DEPTH, w, p.ic, KC, 1);
 	if (p.padded)
 		range_only(r, COPY, 1, "padding needs the copy");
+	if (p.ic % depth) {
+		range_only(r, COPY, 1, "channels are padded in the copy");
+		range_only(r, KC, 0, "padded channels are no chunks");
+	}
 	if (p.dw != 1 || p.kw == 1)
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
 	list_groups(r, &p);
@@ -208,11 +220,12 @@ static void open_input(struct direct *s)
 	struct nest *n = s->n;
 	struct chunk channels;
 
-	s->chunk = chunk_open(n, s->kc / s->depth, nest_param(n, "IC", s->p.ic / s->depth));
+	s->chunk =
+		chunk_open(n, s->kc / s->depth, nest_param(n, "IC", ceil_div(s->p.ic, s->depth)));
 	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc / s->depth)) : s->chunk.k;
 	channels = s->chunk;
 	channels.k0 = af_mul(channels.k0, s->depth);
-	channels.k = af_mul(channels.k, s->depth);
+	channels.k = s->p.ic % s->depth ? af(s->p.ic) : af_mul(channels.k, s->depth);
 	if (s->k[COPY]) {
 		s->in = band_copy(n,
 				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
@@ -326,7 +339,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	s.tiles = ceil_div(s.p.oc, s.nr);
 	s.depth = k[DEPTH];
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
-	s.kc = k[KC] ? k[KC] : s.p.ic;
+	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.depth) * s.depth;
 	s.nc = k[NC] ? k[NC] : s.tiles;
 	s.panel = ceil_div(s.p.ic, s.kc) * s.p.kh * s.p.kw * s.kc * s.nr;
 	declare(&s);

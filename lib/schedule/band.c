@@ -14,6 +14,12 @@ struct copy {
 };
 
 /* vectors: a symbol, how many whole vectors hold the run. */
+/* Does a pixel have more values in the copy than the image has channels? */
+static int is_padded(const struct band *b)
+{
+	return b->chunk->loop < 0 && b->kc > b->p->ic;
+}
+
 static void copy_run(struct copy *c, struct affine to, int from, struct affine from_at,
 		     struct affine count, int vectors)
 {
@@ -87,7 +93,7 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	left = nest_param(n, "left", b->p->pw * b->kc);
 	from = access_at(&src, {CONV_IMAGE, af_var(b->img)}, {CONV_ROW, ih});
 	at = af_add(row_at(c, y), af_var(left));
-	if (b->p->g == 1 && b->chunk->loop < 0) {
+	if (b->p->g == 1 && b->chunk->loop < 0 && !is_padded(b)) {
 		vectors = nest_param(n, "vecs", ceil_div(width * b->kc, b->lanes));
 		count = nest_param(n, "count", width * b->kc);
 		copy_run(c, at, src.buffer, from, af_var(count), vectors);
@@ -103,7 +109,11 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 				      {CONV_GROUP, af_add(af_var(b->g), group)},
 				      {CONV_CHANNEL, b->chunk->k0}));
 	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, group}));
-	copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
+	if (is_padded(b))
+		stage_run(n, &(struct run){b->lanes, to.buffer, src.buffer, at, from, b->chunk->k,
+					   -1, b->kc});
+	else
+		copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
 	close_groups(c);
 	nest_close(n);
 }

@@ -117,33 +117,41 @@ void range_lanes(struct range *r, const struct workload *w)
 		range_only(r, RANGE_VL, r->machine->lanes, NULL);
 }
 
-void range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
-		 int packed)
+/* One depth is worth trying. */
+static int64_t space_depth(struct range *r, int knob, const struct workload *w, int64_t k,
+			   int packed)
 {
-	int64_t depth;
-	const struct tile *t;
+	const int64_t depth = packed ? tile_depth(&w->dtype, r->machine->dots, k) : 1;
+	const struct tile *t = tile_of(&w->dtype, depth);
 
-	if (r->space) {
-		if (dtypes_are_f32(&w->dtype))
-			return;
-		range_lanes(r, w);
-		depth = packed ? tile_depth(&w->dtype, r->machine->dots, k) : 1;
-		knob_add(r->space, knob, depth);
-		t = tile_of(&w->dtype, depth);
-		if (t->lanes)
-			range_only(r, RANGE_VL, t->lanes, NULL);
-		return;
-	}
+	if (dtypes_are_f32(&w->dtype))
+		return 1;
+	range_lanes(r, w);
+	knob_add(r->space, knob, depth);
+	if (t->lanes)
+		range_only(r, RANGE_VL, t->lanes, NULL);
+	return depth;
+}
+
+int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
+		    int packed)
+{
+	const struct tile *t;
+	int64_t depth;
+
+	if (r->space)
+		return space_depth(r, knob, w, k, packed);
 	depth = r->knob[knob];
 	t = tile_of(&w->dtype, depth);
 	range_need(r, t != NULL, "no tile multiplies these types so");
 	if (!t)
-		return;
+		return 1;
 	range_need(r, !t->lanes || t->lanes == r->knob[RANGE_VL],
 		   "the tile multiplies vectors of other lanes");
 	range_need(r, depth == 1 || packed, "a computed right side has no groups");
 	range_need(r, k % depth == 0 && r->knob[chunk] % depth == 0,
 		   "what is summed, or a chunk of it, has no whole groups");
+	return depth;
 }
 
 void range_choice(struct range *r, int knob, int last)

@@ -17,14 +17,15 @@ void stage_run(struct nest *n, const struct run *r)
 {
 	int loop = r->vectors >= 0, v;
 	struct affine step = af(0);
-	const struct affine *valid;
+	const struct affine *valid, *written;
 
 	if (loop) {
 		v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(r->vectors));
 		step = af_mul(af_var(v), r->lanes);
 	}
 	valid = nest_keep(n, af_sub(r->count, step));
-	nest_store(n, r->to, af_add(r->to_at, step), valid,
+	written = r->room ? nest_keep(n, af(r->room)) : valid;
+	nest_store(n, r->to, af_add(r->to_at, step), written,
 		   r->from < 0 ? ex_const(n, ELEM_F32, r->lanes, 0)
 			       : ex_load(n, r->from, r->lanes, af_add(r->from_at, step), valid));
 	if (loop)

@@ -9,11 +9,13 @@
  * else those that are written together would meet in few sets of the cache. */
 int64_t stage_spaced(int64_t elements);
 
-/* A contiguous run, vector by vector: to[to_at + i] = from[from_at + i], for i below count. */
+/* A contiguous run, vector by vector: to[to_at + i] = from[from_at + i], for i below count. If it
+ * is one vector, zeros may follow, up to `room` elements in all (0: none follow). */
 struct run {
 	int lanes, to, from; /* buffers; from -1: zeros */
 	struct affine to_at, from_at, count;
 	int vectors; /* symbol: count in whole vectors, rounded up; -1: it is one vector at most */
+	int64_t room;
 };
 void stage_run(struct nest *n, const struct run *r);
 /* Rows [to->first, end) of a matrix: of each the run's count and vectors, its other fields are not

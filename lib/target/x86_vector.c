@@ -616,7 +616,7 @@ static double of_bits(uint32_t bits)
  * all come from elements of 16 bits and from arithmetic. */
 static void round_by_hand(struct block *b, int lanes, struct operand v, struct operand to)
 {
-	const char *and = lanes == 16 ? "vpandd" : "vpand";
+	const char *and = b->x->isa->vregs > 16 ? "vpandd" : "vpand";
 
 	x86_line(b->x, "vpsrld $16, %s, %s", v.text, to.text);
 	x86_line(b->x, "%s %s, %s, %s", and, constant(b, of_bits(1), lanes).text, to.text, to.text);
