@@ -28,7 +28,9 @@ double figures_roof_s(const struct figures *f, const struct workload *w)
 	double flops_s = (double)w->flops / f->env.peak;
 	double bytes_s = bytes / bandwidth_for(&f->env, bytes);
 
-	return isnan(flops_s) || isnan(bytes_s) ? NAN : flops_s > bytes_s ? flops_s : bytes_s;
+	return isnan(flops_s) || isnan(bytes_s) || !dtypes_are_f32(&w->dtype) ? NAN
+	       : flops_s > bytes_s					      ? flops_s
+									      : bytes_s;
 }
 
 /* ---- how it came about ---- */

@@ -220,6 +220,7 @@ struct report_total report_sum(const struct report *r)
 		s.before_s += n * l->baseline_s;
 		s.after_s += n * l->tuned_s;
 		s.flops += n * (double)l->w.flops;
+		s.other_types += !dtypes_are_f32(&l->w.dtype);
 		s.best_s += n * fmin(l->baseline_s, l->tuned_s);
 	}
 	set_interval(r, &s);

@@ -39,8 +39,9 @@ struct report {
 struct report_total {
 	int64_t workloads, count, left_out, generated, built, preempted, measured;
 	double before_s, after_s, core_s;
-	double flops;  /* of the same work */
-	double best_s; /* with the library's kernel where that is the faster one */
+	double flops;	     /* of the same work */
+	int64_t other_types; /* workloads among these that are not in single precision */
+	double best_s;	     /* with the library's kernel where that is the faster one */
 	/* before_s / after_s, with an interval where all lines have one: their intervals are taken
 	 * for independent, so logarithms add up by squares, each weighed by its share of after_s.
 	 */

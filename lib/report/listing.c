@@ -31,10 +31,11 @@ static void put_ratio(struct table *t, int col, double ratio, const char *none)
 		table_cell(t, col, "%.2f", ratio);
 }
 
-/* Of the machine's peak: NAN where either is not known. */
-static double peak_share(const struct report *r, double flops, double s)
+/* Of the machine's peak, which is that of single precision: NAN where either is not known, or the
+ * operations are of other types. */
+static double peak_share(const struct report *r, int is_single, double flops, double s)
 {
-	return r->peak > 0 ? flops / s / r->peak : NAN;
+	return r->peak > 0 && is_single ? flops / s / r->peak : NAN;
 }
 
 /* ---- the table ---- */
@@ -92,9 +93,10 @@ static void put_verdict(struct table *t, const struct report_line *l, struct not
 		table_mark(t, T_VERDICT, TABLE_BAD);
 }
 
-static void put_speed(struct table *t, const struct report *r, double flops, double s)
+static void put_speed(struct table *t, const struct report *r, int is_single, double flops,
+		      double s)
 {
-	double share = peak_share(r, flops, s);
+	double share = peak_share(r, is_single, flops, s);
 
 	if (isnan(s))
 		table_cell(t, T_GFLOPS, "-");
@@ -124,7 +126,7 @@ static void text_line(struct table *t, const struct report *r, const struct repo
 	put_s(t, T_TUNED, l->tuned_s, 1e6, "-");
 	put_ratio(t, T_RATIO, l->ratio, "-");
 	put_verdict(t, l, notes);
-	put_speed(t, r, (double)l->w.flops, l->tuned_s);
+	put_speed(t, r, dtypes_are_f32(&l->w.dtype), (double)l->w.flops, l->tuned_s);
 	table_cell(t, T_ALGO, "%s", l->algo ? l->algo : "-");
 }
 
@@ -138,7 +140,7 @@ static void text_total(struct table *t, const struct report *r, const struct rep
 	put_s(t, T_BASELINE, any ? s->before_s : NAN, 1e6, "-");
 	put_s(t, T_TUNED, any ? s->after_s : NAN, 1e6, "-");
 	put_ratio(t, T_RATIO, any ? s->ratio : NAN, "-");
-	put_speed(t, r, s->flops, any ? s->after_s : NAN);
+	put_speed(t, r, !s->other_types, s->flops, any ? s->after_s : NAN);
 	put_n(t, T_GENERATED, s->generated, "-");
 	put_n(t, T_BUILT, s->built, "-");
 	put_n(t, T_PREEMPTED, s->preempted, "-");
@@ -248,7 +250,8 @@ static void csv_line(struct table *t, const struct report *r, const struct repor
 	table_cell(t, C_ALGO, "%s", l->algo ? l->algo : "");
 	table_cell(t, C_CANDIDATE, "%s", l->candidate_id ? l->candidate_id : "");
 	put_s(t, C_FLOPS, (double)l->w.flops / l->tuned_s, 1, "");
-	put_s(t, C_PEAK, peak_share(r, (double)l->w.flops, l->tuned_s), 1, "");
+	put_s(t, C_PEAK, peak_share(r, dtypes_are_f32(&l->w.dtype), (double)l->w.flops, l->tuned_s),
+	      1, "");
 	if (l->rank)
 		return;
 	put_n(t, C_GENERATED, l->tally.drawn, "");
