@@ -116,7 +116,9 @@ static int ranges(const struct workload *w, struct range *r)
 	range_need(r, !k[ONCE] || channelwise_loads_once(&p, k[MR]),
 		   "an input is loaded once only by tiles as wide as the taps that read it");
 	range_registers(r, registers(&p, k));
-	range_need(r, loops(w, &p, k) <= (k[ONCE] ? NEST_LOOPS : NEST_VARS - 40),
+	range_need(r,
+		   loops(w, &p, k) <=
+			   (k[ONCE] || !dtypes_are_f32(&w->dtype) ? NEST_LOOPS : NEST_VARS - 40),
 		   "too many tiles have taps outside the image");
 	return 1;
 }
