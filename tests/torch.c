@@ -369,6 +369,9 @@ static void test_nodes(void)
 	check_nodes("x I 2,5,6\nw P 5,6\ny t 2,5,6\n"
 		    "layer_norm.default input=x normalized_shape=[5,6] weight=w bias=w -> y\n",
 		    "LayerNormalization axis=-2", "a normalization of two dimensions");
+	check_nodes("x I 2,6\ny t 2,6\nz t 2,6\nw t 2,6\ncos.default self=x -> y\n"
+		    "hardswish.default self=y -> z\ncosine.default self=z -> w\n",
+		    "Cos; HardSwish; cosine", "functions that ONNX calls alike");
 	check_nodes("x I 2,6,4,4\nw P 6\ny t 2,6,4,4\n"
 		    "group_norm.default input=x num_groups=3 weight=w bias=w eps=0.25 -> y\n",
 		    "GroupNormalization num_groups=3 epsilon=0.25", "a normalization of groups");

@@ -202,6 +202,36 @@ static int is_listed(const char *list, const char *word, size_t length)
 	return 0;
 }
 
+/* These have no attributes, and mean the same wherever they are called so. */
+#define ALIKE(name, operands)                                                                      \
+	{                                                                                          \
+		name, name, operands, NULL, NULL, 0                                                \
+	}
+static const struct call_row alike[] = {
+	ALIKE("Abs", "0"),   ALIKE("Acos", "0"),  ALIKE("Acosh", "0"),	    ALIKE("Asin", "0"),
+	ALIKE("Asinh", "0"), ALIKE("Atan", "0"),  ALIKE("Atanh", "0"),	    ALIKE("Ceil", "0"),
+	ALIKE("Cos", "0"),   ALIKE("Cosh", "0"),  ALIKE("Equal", "01"),	    ALIKE("Erf", "0"),
+	ALIKE("Exp", "0"),   ALIKE("Floor", "0"), ALIKE("Greater", "01"),   ALIKE("HardSwish", "0"),
+	ALIKE("IsInf", "0"), ALIKE("IsNaN", "0"), ALIKE("Less", "01"),	    ALIKE("Log", "0"),
+	ALIKE("Mish", "0"),  ALIKE("Neg", "0"),	  ALIKE("Reciprocal", "0"), ALIKE("Relu", "0"),
+	ALIKE("Round", "0"), ALIKE("Selu", "0"),  ALIKE("Sigmoid", "0"),    ALIKE("Sign", "0"),
+	ALIKE("Sin", "0"),   ALIKE("Sinh", "0"),  ALIKE("Softplus", "0"),   ALIKE("Softsign", "0"),
+	ALIKE("Sqrt", "0"),  ALIKE("Tan", "0"),	  ALIKE("Tanh", "0"),
+};
+
+/* Are the names equal, but for capital letters and underscores? */
+static int is_alike(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += *a == '_';
+		b += *b == '_';
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return 0;
+		if (!*a)
+			return 1;
+	}
+}
+
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs)
 {
 	const size_t length = strlen(theirs);
@@ -211,6 +241,9 @@ const struct call_row *call_find(const struct call_row *rows, size_t n, const ch
 	for (size_t i = 0; i < n; i++)
 		if (is_listed(rows[i].theirs, theirs, length))
 			return &rows[i];
+	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+		if (is_alike(alike[i].theirs, theirs))
+			return &alike[i];
 	return NULL;
 }
 

@@ -154,33 +154,26 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_depth_to_space(struct infer *x, const struct graph_node *n, struct err *e)
+/* DepthToSpace, and SpaceToDepth. */
+int infer_blocks(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	int64_t b = node_int(n, "blocksize", 0);
+	const int64_t b = node_int(n, "blocksize", 0);
 	struct shape s;
 
 	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
 		return infer_bad(x, n, e, "wants an image and a blocksize");
 	s = in->shape;
-	for (int i = 1; i < s.rank; i++)
-		if (s.dim[i] >= 0)
-			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] / (b * b) : s.dim[i] * b;
-	return infer_set(x, n, 0, &s, e);
-}
+	for (int i = 1; i < s.rank; i++) {
+		const int64_t factor = i == node_channel(n, 4) ? b * b : b;
 
-int infer_space_to_depth(struct infer *x, const struct graph_node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0);
-	int64_t b = node_int(n, "blocksize", 0);
-	struct shape s;
-
-	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
-		return infer_bad(x, n, e, "wants an image and a blocksize");
-	s = in->shape;
-	for (int i = 1; i < s.rank; i++)
-		if (s.dim[i] >= 0)
-			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] * (b * b) : s.dim[i] / b;
+		if (s.dim[i] < 0)
+			continue;
+		if (node_is(n, OP_DepthToSpace) == (i == node_channel(n, 4)))
+			s.dim[i] /= factor;
+		else
+			s.dim[i] *= factor;
+	}
 	return infer_set(x, n, 0, &s, e);
 }
 

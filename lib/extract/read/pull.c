@@ -33,39 +33,44 @@ static int ended(const struct pull *p, struct err *e)
 	return err_set(e, "it is cut off at byte %llu", (unsigned long long)pull_offset(p));
 }
 
+/* The next bytes at hand, n at most: *from. How many, or -1. */
+static int64_t take(struct pull *p, uint64_t n, const unsigned char **from, struct err *e)
+{
+	int r = pull_fill(p, e);
+	size_t k;
+
+	if (r <= 0)
+		return r ? -1 : ended(p, e);
+	*from = p->at;
+	k = (size_t)(p->end - p->at);
+	if (k > n)
+		k = (size_t)n;
+	p->at += k;
+	return (int64_t)k;
+}
+
 int pull_copy(struct pull *p, void *to, size_t n, struct err *e)
 {
-	unsigned char *out = to;
+	const unsigned char *from = NULL;
+	int64_t k;
 
-	while (n) {
-		int r = pull_fill(p, e);
-		size_t k = (size_t)(p->end - p->at);
-
-		if (r <= 0)
-			return r ? -1 : ended(p, e);
-		if (k > n)
-			k = n;
-		memcpy(out, p->at, k);
-		p->at += k;
-		out += k;
-		n -= k;
+	for (unsigned char *out = to; n; out += k, n -= (size_t)k) {
+		if ((k = take(p, n, &from, e)) < 0)
+			return -1;
+		memcpy(out, from, (size_t)k);
 	}
 	return 0;
 }
 
 int pull_append(struct pull *p, struct buf *b, uint64_t n, struct err *e)
 {
-	while (n) {
-		int r = pull_fill(p, e);
-		size_t k = (size_t)(p->end - p->at);
+	const unsigned char *from = NULL;
+	int64_t k;
 
-		if (r <= 0)
-			return r ? -1 : ended(p, e);
-		if (k > n)
-			k = (size_t)n;
-		buf_add(b, p->at, k);
-		p->at += k;
-		n -= k;
+	for (; n; n -= (uint64_t)k) {
+		if ((k = take(p, n, &from, e)) < 0)
+			return -1;
+		buf_add(b, from, (size_t)k);
 	}
 	return 0;
 }
