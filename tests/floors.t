@@ -146,7 +146,7 @@ done
 # Who is sent to a section of the results or of the experiments finds it; and the results stay short.
 titles() { # file: where `FILE.md, "TITLE"` stands in the tree, the titles that the file does not have
 	grep -rhoE "$1, \"[^\"]+\"" lib cmd docs NEWS CONVENTIONS.md README.md | sed 's/.*"\(.*\)"/\1/' | sort -u | while read -r title; do
-		grep -qE "^##+ $title\$" "$1" || echo "$1 has no section $title"
+		grep -qxF -e "## $title" -e "### $title" "$1" || echo "$1 has no section $title"
 	done
 }
 {
