@@ -7,6 +7,11 @@
  * taps all lie inside the image have a body of their own, in which a tile is one straight run.
  * Where the weights of a channel tile fit in registers, they may be loaded once a row of tiles, or,
  * with rows innermost, once a column of them ("hold").
+ *
+ * depthwise loads inputs once (once): an input vector of a kernel row meets all its taps and
+ * pixels while it is in a register, and those outside the image are left out. Without it each
+ * multiply-add has a load of its own, which is as many as there are ports, and more where channels
+ * do not fill whole cache lines.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

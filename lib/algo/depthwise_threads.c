@@ -6,6 +6,15 @@
  * lies outside the image is loaded as zero, without a branch, so that loads need not wait for each
  * other. In nhwc a thread's pixels are side by side, and have columns in common. In nchw the
  * neighbouring pixels are the neighbouring threads', so that a warp reads whole sectors.
+ *
+ * depthwise_threads: a thread sums pixels pixels of rows rows of output, in nhwc for four channels
+ * (vl=4), in f32, tf32, bf16 or f16. It loads a row of the image once for all of these, and a row
+ * of weights once for all pixels. What lies outside the image is loaded as zero, without a branch.
+ * resident says for how many blocks a processor is to have registers (nest_resident(), the second
+ * of CUDA's launch bounds). Without it NVRTC takes as few registers as it can: of 19 loads for a
+ * pixel of 3x3 it puts 5 before the first multiply-add, and the others among them, and a thread
+ * waits for memory several times. With it all 19 come first. Blocks read what they share with
+ * their neighbours through the first cache.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -7,6 +7,13 @@
  * bands. A band's input rows may be copied into the thread's workspace with their padding, which
  * serves padding and strides alike; without padding the input can be read where it lies. Where a
  * pixel's channels are contiguous, the taps of a kernel row and the channels are one run of k.
+ *
+ * A tile of few products is one straight run of statements (direct and gemm, with unroll as large
+ * as all of k, at most 64; depthwise where all kernel rows lie inside the image). First layers of
+ * 3x3 over 3 channels sum 27 products. Three turns of a loop over kernel rows, each of which
+ * computes addresses, would cost as much again. If a straight run is the whole body of the
+ * innermost loop, it computes no addresses at all: they advance by additions. Where a kernel row
+ * lies outside the image, the loops remain.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

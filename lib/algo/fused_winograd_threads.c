@@ -3,6 +3,11 @@
  * registers and in its own memory (tile_block.h). So nothing but the tensors moves through memory,
  * which pays where few channels are summed. But inputs are transformed once for each panel of
  * output channels.
+ *
+ * fused_winograd_threads does all this in one kernel, for few channels. Its blocks transform the
+ * inputs of their tiles chunk by chunk, and keep the values and the weights in the block's memory.
+ * A thread multiplies a register tile for one of the values. In the end the products take the
+ * chunks' place in that memory, and the threads transform them back (lib/schedule/tile_block.h).
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

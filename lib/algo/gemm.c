@@ -9,6 +9,20 @@
  * sums of its part, which are added up behind a barrier (the third dimension of
  * Agarwal et al., "A three-dimensional approach to parallel matrix multiplication", IBM J. Res.
  * Dev. 39(5), 1995).
+ *
+ * gemm splits k (ks) where the result has too few tiles for the threads to share. Each thread then
+ * makes partial sums of its part of k in the team's memory, and the second phase adds them up and
+ * finishes the tiles. The knob is offered where even the largest tiles, which use all registers,
+ * are fewer than two for each thread.
+ *
+ * gemm reads several streams (streams) where few rows meet weights that do not fit the second
+ * cache: each vector of a tile has a panel of its own. A processor reads ahead within a page of 4
+ * KB, so one stream for each thread leaves half of the memory's bandwidth unused
+ * (docs/EXPERIMENTS.md).
+ *
+ * Prefetching is a node without meaning. With the knob ahead a tile of gemm or direct prefetches
+ * what the next tile reads and writes. The knob is offered where activations are larger than half
+ * of the second cache.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

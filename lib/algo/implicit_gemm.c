@@ -4,6 +4,18 @@
  * two stages the next chunk of the sum is on its way while one is multiplied. Where the result has
  * few blocks for many processors, the sum is split, too, and where blocks do not fill whole waves,
  * they may share the last ones evenly (split_sum.h).
+ *
+ * implicit_gemm computes any convolution or product as one product, whose left side it reads in
+ * place. The right side is packed in panels, with one chunk of bk x bn behind the other, so that
+ * its copies are whole vectors side by side. A block's memory holds the left side transposed, so
+ * that a thread reads both sides by vectors of four. Neighbouring threads read neighbouring
+ * channels, and in nchw neighbouring pixels. stages=2 fetches the next chunk before a chunk is
+ * multiplied. ks splits the sum among blocks, and a second kernel adds up their parts. stream_k is
+ * for results whose tiles do not fill whole waves of blocks: so many blocks compute whole tiles
+ * first, and share the chunks of the last tiles, less than two for each block, evenly (stream K,
+ * lib/schedule/stream_k.h). Of a tile that several blocks share each leaves a part, and a second
+ * kernel adds the parts up; so no block waits for another. A block's whole tiles come in the order
+ * of the grid, so that those which run at a time share rows or columns in the second cache.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

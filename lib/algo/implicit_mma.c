@@ -7,6 +7,26 @@
  * may share the last ones evenly (split_sum.h). The type of the workload's elements says
  * how products are computed: in single precision three products of TF32 make one. Sums of whole
  * numbers are exact; they become single precision for the post-ops.
+ *
+ * implicit_mma is the same product by tensor cores. stages chunks lie in a block's memory: one is
+ * multiplied, and the others are on their way (lib/schedule/warp_product.h). Rows there are 16
+ * bytes longer than what they hold, so that the eight rows of a matrix begin in different banks;
+ * or they are swizzled (swizzle=1, lib/space/swizzle.h), which needs no room, and which groups of
+ * warps and bulk copies understand. bulk=1 copies a chunk of the weights, which are packed in that
+ * order, by one instruction, on GPUs since compute capability 9.0; box=1 copies the left side
+ * likewise. The sums leave by way of the block's memory, so that stores are vectors side by side
+ * and post-ops work on four columns. In single precision each side is split into two parts of
+ * TF32, and three products make one. Tensor cores cut off what does not fit when they add, so
+ * their sums are those of one chunk, and are added up outside. With group=1 four warps multiply
+ * together (wgmma), on GPUs of compute capability 9.0. A chunk's product begins before the threads
+ * compute where the next copies go. With late=1 it goes on over the next barrier, until the next
+ * chunk's product has begun, so that tensor cores have work all the time; the copies then go to
+ * the stage of the chunk before the last, and one chunk less is on its way. The compiler must not
+ * make such products wait, which it tells in its log; tests refuse that. It also multiplies whole
+ * numbers of 8 bits, s8 or u8 by s8, with results s32 or f32. The source, the weights and the
+ * result may have three types. Sums are exact whole numbers of 32 bits in the registers. They
+ * become single precision when they are stored, for the post-ops. A result s32 is rounded to the
+ * nearest.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -5,6 +5,13 @@
  * registers, once for all their taps. A register tile is a few output channels of a group by a few
  * vectors of pixels: it reads vectors of a plane and broadcasts weights, as a matrix product does.
  * Its sums wait in planes of the output, which are transposed back through the post-ops.
+ *
+ * planar is for groups of any size. Where a processor has one port for permutations, grouped's are
+ * what it waits for: one for each multiply-add. planar's vectors are of pixels. It transposes the
+ * input of a few groups into planes, once for all taps, and the sums back; a 16x16 square costs 64
+ * shuffles, and each of its vectors serves kh * kw * (a group's output channels) multiply-adds. A
+ * stride's planes are phases (lib/schedule/planes.h), so vectors are full for all strides, and go
+ * on from one row to the next.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -4,6 +4,11 @@
  * a row has in common, its maximum or a sum, goes through the block's memory (join.h). The row
  * stays in the threads' registers, or is read once more for each of these numbers and for the
  * result.
+ *
+ * rows_threads computes softmax and the normalizations. A group of a block's threads computes a
+ * row. The maximum and the sums of a row go through the block's memory (lib/schedule/join.h). With
+ * keep=1 the row stays in the threads' registers, so that it is read once. Without, it is read
+ * again for each of these numbers, and a row may have any length.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -2,6 +2,14 @@
  * quadrants (lib/schedule/quadrants.h). For matmul by a constant right side, and 1x1 convolution on
  * nhwc as one; where its stride is larger, a phase gathers the pixels first. An odd last row has a
  * half of its own, with zeros below.
+ *
+ * strassen (its tile: lib/schedule/quadrants.h) computes a product with a constant right side by
+ * seven products of half the size in each direction. Where a product reaches the peak of
+ * multiply-adds, as the library does too, only fewer multiply-adds can make it faster. The sums of
+ * the right side are prepared (a packing's map may go along two dimensions at once). The sums of
+ * the left side cost one pass over a block of rows. 1x1 convolutions of a larger stride gather
+ * their pixels in a phase before. One register tile makes the four quadrants that belong together,
+ * one after the other, so that the products that they share never leave the first cache.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -11,6 +11,20 @@
  *
  * A block of tiles is one thread's (lib/schedule/image_block.h). Where there are few tiles, threads
  * may share a block by its panels, and transform the same inputs.
+ *
+ * winograd (the transforms: lib/tile/toom.h, transform.h, image.h) handles kernels of 1, 3, 5 or 7
+ * taps in each direction with unit stride, and 3x3 of stride 2 (even and odd inputs are two
+ * filters of unit stride, whose products are summed over the channels in one list). A block of
+ * image tiles belongs to one thread. The thread transforms the inputs of the block into its
+ * workspace, and then multiplies and transforms back one panel of output channels after the other;
+ * so there is no barrier. Where there are few tiles, threads share a block by its panels, and each
+ * thread transforms the inputs. The points of the interpolation are chosen for their error: 0,
+ * +-3/4, +-3/2 keep F(4x4, 3x3) within the limit that holds for all. Eight and ten products a
+ * direction (F(6,3), F(8,3), F(4,7)) are accurate enough in one direction only, so only 1x7, 5x1
+ * and the like have them. F(6x6, 3x3) is accurate enough where 32 channels or fewer are summed.
+ * First layers (3 channels, 7x7 taps, stride 2) are first made convolutions of unit stride
+ * (lib/schedule/space_to_depth.h): a phase makes each block of 2x2 pixels one pixel of 12
+ * channels, and 4x4 taps are left, for which F(5x5, 4x4) does 31 multiply-adds instead of 147.
  */
 #include <limits.h>
 

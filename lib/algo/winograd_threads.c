@@ -7,6 +7,12 @@
  * (block_sum.h). Threads transform the products back (Lavin and Gray, "Fast algorithms for
  * convolutional neural networks", CVPR 2016). Where a product has few blocks for many processors,
  * its sum is split, and the last phase adds up the parts.
+ *
+ * winograd_threads has three phases. Threads transform the inputs of image tiles in their
+ * registers (lib/schedule/tile_threads.h, with the transforms of the processor's winograd). Blocks
+ * multiply the values of all tiles by the transformed weights, as implicit_gemm would
+ * (lib/schedule/block_sum.h). Threads transform the products back, and add up the parts where ks
+ * splits the sum. What the phases leave for each other stays in the team's memory.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

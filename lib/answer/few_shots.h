@@ -7,6 +7,11 @@
  * not end because little gain is expected, and races are short where there is little time for each
  * workload: many candidates that are known to a few per cent are worth more than few that are known
  * well.
+ *
+ * Few shots (tl-query --predict --budget 10s): what has no exact answer is
+ * tuned by tl-tune for that time, without finals, without an end because little gain is expected,
+ * and in short races where there is little time for each workload. The answers are then those of
+ * the database, and predictions by a model that has been corrected by the same times.
  */
 #ifndef TL_ANSWER_FEW_SHOTS_H
 #define TL_ANSWER_FEW_SHOTS_H

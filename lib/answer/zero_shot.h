@@ -10,6 +10,19 @@
  * the search; where that lies beyond what the model has seen, model and draft count half each, and
  * the best by both is the answer. Without a model, the answer is the first schedule that fits; if
  * none does, it is the candidate that the analytic draft expects to be the fastest.
+ *
+ * Zero-shot (tl-query --predict): known results from elsewhere and the portfolio, fitted to the
+ * workload, are the parents of an evolutionary search by the model. The candidate with the best
+ * value is the answer, where values are weighed by their deviations, and what the draft puts far
+ * behind is left out: the best of hundreds of values is likely to be one that the model gets
+ * wrong. As long as a model is on trial, tl-filter gives what it would choose in this way a place
+ * in the first round. A model says the range of each feature that it has learned from
+ * (lib/model/seen.h). Where its favourite lies beyond, trees know no better than the end of the
+ * range: model and draft then count half each, and the confidence is null, with the feature. The
+ * answer names its origin. An algorithm that says it is uneven (lib/algo/algo.h) is left out,
+ * which is strassen alone: it computes half of the channels another way, and where a network
+ * compares channels of equal weights whose sums are 1e10 (ONNX's light_squeezenet), rounding would
+ * decide. Who tunes may choose it.
  */
 #ifndef TL_ANSWER_ZERO_SHOT_H
 #define TL_ANSWER_ZERO_SHOT_H

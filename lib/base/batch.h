@@ -3,6 +3,10 @@
  * Answers come in the order of the items and in the caller's thread, so they do not depend on which
  * thread is faster. Stages can follow each other: the function that takes the answers of one stage
  * puts items into the next.
+ *
+ * Stages are batches. Nest, walk and features are computed in as many threads as the machine has,
+ * each of the two predictions in one more thread, and the program's own thread reads on. Answers
+ * come in the order of the candidates, so the output does not depend on which thread was faster.
  */
 #ifndef TL_BASE_BATCH_H
 #define TL_BASE_BATCH_H

@@ -7,6 +7,16 @@
  * the best; nothing here times. Weights and bias are constant. They are reordered when the variant
  * is made, outside of the timing. Activations of a variant in the preferred layout are reordered
  * outside of the timing, too, so that each variant is as fast as the library can be.
+ *
+ * The baseline is the best that the library has: every algorithm that it offers (direct,
+ * winograd), in the workload's layout and in the library's own preferred layout, with fused
+ * post-ops. An implementation must be as exact as a candidate, or is rejected: a race between
+ * programs of different exactness means nothing. Of the three that are fastest in a first timing,
+ * the first duels with the others. One that fails there is rejected, too; if it was ahead so far,
+ * the others duel anew without it. The database keeps the winner with the system's name, so that
+ * later rounds need not repeat this. Somebody who cannot change the layout of a whole model gets
+ * another baseline if the winner's layout is not the workload's: the library's best in the
+ * workload's own layout is called in the same turns of the final, and has a ratio of its own.
  */
 #ifndef TL_BASELINE_BASELINE_H
 #define TL_BASELINE_BASELINE_H

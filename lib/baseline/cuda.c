@@ -1,5 +1,44 @@
 /* NVIDIA's libraries on a device of CUDA, cuDNN and cuBLASLt, as one. If one of them is not there,
  * the other serves.
+ *
+ * NVIDIA's libraries on a device are one baseline: cuDNN and cuBLASLt, or the one of them that is
+ * there. Its variants run one at a time, on one set of operands in the device's memory (stage.h),
+ * and are timed by the device's clock. problem.h puts a workload as the libraries have it: a
+ * convolution in its own layout and in the other one, and a product, with its right side as it is
+ * and transposed.
+ *
+ * cuDNN 9 is asked by its graph API: an operation graph (graph.h) of the convolution or product
+ * and of the post-ops (chain.h). Each engine that its heuristics propose, with the proposed knobs,
+ * and each other engine by its number (engines.h) becomes a plan (plans.h), for at most 40 seconds
+ * a workload, because some plans are compiled on the spot. All are collected first. Then up to 16
+ * threads make them, as many as there are CPUs (makers.h). cuDNN may be called by several threads,
+ * but a handle by one at a time, and nobody promises that another handle may run a plan. So each
+ * thread has a handle of its own, which also runs the plans that it made. OpenMP has bound the
+ * first thread of a worker to one CPU; the others may use all CPUs of the process.
+ *
+ * What a graph must look like was learned by asking cuDNN 9.28 for plans for a described H100,
+ * which needs no device. Its kernels for relu(convolution + z + bias) take that graph with all
+ * four operations only, so zeros stand in for what a workload lacks. No other kernel of single
+ * precision fuses post-ops, but one that is compiled. Chains of pointwise operations alone want
+ * the second dimension innermost, so nchw is turned.
+ *
+ * cuBLASLt gives up to 32 algorithms for a product, with the longest beginning of the post-ops
+ * that its epilogues compute. Its GELU is that by tanh. What is left is cuDNN's (struct finisher).
+ *
+ * Whole numbers of 8 bits are summed as such (COMPUTE_32I, a convolution of compute type INT32),
+ * also where they go straight into post-ops. A bias is converted to single precision off the
+ * clock: cuDNN 9.19's compiled-in kernels for relu(convolution + z + bias) take no other. For a
+ * 3x3 convolution of 64 channels and s8:s8:f32 on a described H100 cuDNN makes plans by engines 0,
+ * 28 and 71 without post-ops, by 0, 11, 49 and 52 with all four operations fused, and by 1, 2 and
+ * 7 (compiled on the spot) with other chains; for u8 by engine 0 alone. It multiplies matrices of
+ * s8 by engines 1 and 7, and none of u8. cuBLASLt sums to s32 only, behind which it adds a tensor
+ * s32 and nothing else, and it wants the right side transposed and rows of whole fours. A second
+ * call of cuDNN converts the sums to f32. Where the result is f32 and nothing is left to do,
+ * cuBLASLt also sums in single precision.
+ *
+ * The same numbers. For single precision, engines with notes of tensor cores or of inputs that are
+ * converted down are left out, and NVIDIA_TF32_OVERRIDE=0 tells both libraries. Verification would
+ * not tell TF32 from a poor Winograd on small sums.
  */
 #include <errno.h>
 #include <stdio.h>

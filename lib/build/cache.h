@@ -10,6 +10,33 @@
  * Builds run beside each other as child processes while the caller goes on. One compiler call
  * builds several kernels, because its start costs as much as a kernel. If it fails, the kernels are
  * built one by one, so that only the faulty one is blamed.
+ *
+ * One call for several kernels (lib/build/cache.c). Driver, prelude, assembler and linker cost
+ * about 20 ms of CPU time for each call, as much as a small kernel, so up to 16 kernels share a
+ * call. While candidates come in, a batch starts when eight wait or the first has waited 20 ms.
+ * When no more come, the waiting candidates are divided evenly over all compilers.
+ *
+ * A batch must not change the code. Without -fno-ipa-icf, GCC makes one kernel and a jump to it of
+ * two equal kernels. Without -falign-functions=64, a kernel begins in the middle of a cache line
+ * and its loops are padded differently. With both, every instruction of a kernel and its offset
+ * are the same alone and in a batch; a test compares them for each instruction set.
+ *
+ * Only the faulty kernel is blamed. The kernels of a batch that fails or is late are built one by
+ * one. A failure is the candidate's fault only if the canary builds after it, and if the
+ * compiler's message is not about the disk: the canary is so small that it finds room where a
+ * kernel does not.
+ *
+ * The bound. A run holds a shared lock on the folder. At its end it tries to get the lock
+ * exclusively. If it gets it, it is alone, removes what dead runs left, and evicts the objects
+ * that were not used for longest. So no run loses an object that it uses, and no guess by process
+ * id or age is needed to know what is left over. Links of one file are counted once and removed
+ * together.
+ *
+ * Only what is ours is removed. Compilers have all their files, also temporary ones, in a folder
+ * of the run (work-PID-HEX), because cc123.o may be anybody's. The sweep removes such folders and
+ * names of 32 hex digits with our endings, and only in a folder with our mark, a CACHEDIR.TAG
+ * (lib/build/mark.h). A folder gets the mark if nothing but our files is in it. A folder that had
+ * other files is used all the same, and keeps everything.
  */
 #ifndef TL_BUILD_CACHE_H
 #define TL_BUILD_CACHE_H

@@ -7,6 +7,13 @@
  * journal or a stream ask for those that they use. What does not pass is unknown to them.
  *
  * The nest of a candidate is not built here. candidate_build() (lib/algo/candidate.h) checks it.
+ *
+ * Nothing is believed because it is stored. Whatever a file, a database, a journal or a stream
+ * says passes one door, which decides for tl-check and tl-store, and for each program that uses
+ * results: fields and their kinds, ids, knobs, and whether the record contradicts itself or its
+ * checksum. What does not pass is unknown, and is said once. Of the results that only count, such
+ * as the thousands that a workload's history has, the records are not read again: tl-store has let
+ * them in. The nest of a candidate is checked where it is built (candidate_build()).
  */
 #ifndef TL_DOOR_DOOR_H
 #define TL_DOOR_DOOR_H

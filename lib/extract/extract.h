@@ -3,6 +3,11 @@
  * An input (see archive.h) holds members; each is read by the format that claims it. A format is a
  * file here that defines `const struct format format_NAME` and stands in the table in extract.c.
  * What goes wrong with one member is said and counted, and the others still go on.
+ *
+ * Several inputs at once (jobs.c). A reader has no state but its struct extract, so each input has
+ * one of its own, in a thread. They are merged in the order of the inputs, and no more than twice
+ * as many as there are threads wait for that, which bounds the memory. A pipe is read when its
+ * turn comes, for two names may mean the same one.
  */
 #ifndef TL_EXTRACT_EXTRACT_H
 #define TL_EXTRACT_EXTRACT_H

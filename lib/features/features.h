@@ -8,6 +8,22 @@
  * This is the list of nests that threads of a processor run. Nests of blocks of threads have
  * another (features_blocks.h). The order and meaning of a list are part of a model file: its
  * features_version() changes with them.
+ *
+ * The draft knows the machine from documentation. tl-train learns from results what the draft gets
+ * wrong, in the same terms. It uses eighty-five features. All of them are computed from the nest
+ * and from the walk that the draft makes over it (lib/draft/walk.c), none from the names of
+ * operators, algorithms or knobs. They are cycles by port, the register tile, what each loop level
+ * touches over the caches' sizes, the bytes that move into caches of fourteen sizes, and the
+ * balance of the threads, each as a ratio. So one model serves all operators, and can rank
+ * candidates of an algorithm that it has never seen.
+ *
+ * Blocks of threads have a list of their own (lib/features/features_blocks.h), from what
+ * occupancy.c counts: how many blocks a processor holds and what limits them, waves and their
+ * empty places, bytes by level, the instruction mix, waits, launches. The first warp's indices
+ * tell how its accesses fall into banks and sectors (lib/draft/warp.h). A list has a version of
+ * its own, so a feature of blocks does not invalidate the model of processors, which ships. A
+ * model of one kind of kernel is refused for the other; none ships for blocks, so the draft ranks
+ * there until tl-train --target has learned one.
  */
 #ifndef TL_FEATURES_FEATURES_H
 #define TL_FEATURES_FEATURES_H

@@ -12,6 +12,11 @@
  * second and the device's lock, so that no timing runs beside it. If other programs disturbed a
  * probe, a later program that holds the lock probes again, and the less disturbed probe is kept. So
  * a probe from a busy machine does not stay. With TL_PROBE=0 nothing is probed.
+ *
+ * Envs are never mixed. A virtual CPU's model name says little, so the env's id is computed from
+ * features, caches, threads, compiler and library. Another compiler or library makes results
+ * stale, other hardware makes them foreign, and tl-query says which. Results of another env are a
+ * place to start from, not an answer.
  */
 #ifndef TL_HOST_ENV_H
 #define TL_HOST_ENV_H

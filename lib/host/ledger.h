@@ -7,6 +7,14 @@
  * run, the program is idle, and their CPU seconds are taken from that.
  *
  * The functions are pure: the caller passes the time, which must never go back.
+ *
+ * The purposes sum to the time that was held. A ledger charges wall time x cores to one purpose at
+ * a time. Compilers and earlier programs of the pipeline run beside it and report their CPU
+ * seconds, which are taken out of the idle time. So the sum is right by construction in each
+ * program. Across programs it is checked: tl-tune leaves out the time in which a tl-measure kept
+ * its own ledger, and tl-query --cost compares the sum of all with wall time x cores. Each
+ * result's own cost is a second account, and a test compares the two. tl-gen and tl-filter report
+ * their CPU time only with --cost, because otherwise the same input gives the same bytes.
  */
 #ifndef TL_HOST_LEDGER_H
 #define TL_HOST_LEDGER_H

@@ -4,6 +4,13 @@
  *
  * A seal is the line "\ntl-seal HASH\n" behind the content, with the hash of the content. Loaders
  * of shared objects pass over it.
+ *
+ * A checksum in each object. It stands behind the object's bytes in the same file, so that both
+ * get their name by one rename, and all links of a batch share it. dlopen() passes over it, and
+ * runners of devices take it away. The runner looks at it before each load, in the process that
+ * loads. So a flipped bit makes an object that "does not load". It costs one hash of some tens of
+ * KB for a load. While candidates come in, only the object's end is looked at: what has no seal is
+ * built with the others. The probe's file has a seal, too; true answers have a head with a hash.
  */
 #ifndef TL_IO_SEAL_H
 #define TL_IO_SEAL_H

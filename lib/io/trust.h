@@ -5,6 +5,12 @@
  * above it belong to this user or to root, and others may write to them only where they cannot
  * rename what is not theirs (the sticky bit, as of /tmp). A user's own group counts as the user. So
  * root does not load from a folder of another user.
+ *
+ * Whose folder it is. A checksum is for damage; nobody signs anything. So the cache must lie where
+ * no other user can put a file or another folder: programs look at the owner and mode of the
+ * folder and of all folders above it, and go on with the path without links. Root uses no folder
+ * of another user. Between the check and the load only the user himself could change a file.
+ * Links, pipes and other users' files in the folder count as not there.
  */
 #ifndef TL_IO_TRUST_H
 #define TL_IO_TRUST_H

@@ -7,6 +7,19 @@
  * reference.
  *
  * The functions are pure, so that a replay follows the same rules as a measurement.
+ *
+ * Racing and early stopping. A candidate duels with the incumbent, and nothing else replaces an
+ * incumbent. So the best is not a minimum over noisy times, which would be mostly luck. The duel
+ * stops after a pair or two if the candidate is far behind, early if the interval shows that it is
+ * slower, and otherwise as soon as it cannot be better by much. A win is confirmed by as many new
+ * pairs, which alone tell its ratio, unless it is clear (by more than 10%; of two runs' 39 clear
+ * wins all were ahead again). Another winner becomes the incumbent only if it is ahead in a second
+ * process, too: the addresses of its memory make up to 8%, and among hundreds of candidates some
+ * are lucky once. As it was chosen for its luck in both, the database and the policies take the
+ * lower end of the second duel's interval for its gain. --audit shows how often the better one
+ * lost. tests/duel.c simulates all this with pairs that were recorded beside neighbours; use it to
+ * try another rule. If the process dies, the incumbent duels with itself. It loses its place if it
+ * dies there, too; otherwise it stays, and the candidate runs alone.
  */
 #ifndef TL_MEASURE_CONTEST_H
 #define TL_MEASURE_CONTEST_H

@@ -15,6 +15,20 @@
  * nothing.
  *
  * The functions are pure: the caller adds the worker's answers, process by process.
+ *
+ * Finals. The best candidate of a workload duels with the library, in two processes or more (the
+ * addresses of memory make a per cent or two, for as long as a process lives). Both read the same
+ * source, if the library reads the source in its layout: two copies would make a final move more
+ * data than a race does, and winners of races would lose it. The processes of all workloads take
+ * turns (lib/measure/finals.h), because a neighbour's burst may last as long as several processes
+ * of one workload. A final is sequential: far from a tie two processes decide it, else three or as
+ * many more as it takes; 32 pairs of calls in each process gave the same verdicts as 100. The
+ * interval is that of Student's t over processes. Before the final, tl-tune lets the last two
+ * former incumbents duel with the best once more (tl-prune --finals), because other load on the
+ * machine may have decided their duels. All pairs that were asked for are made, and the verdict
+ * follows from the interval of their ratios: faster and slower mean by more than 1%. A tie may
+ * stay open for ever, so processes beyond those that were asked for take half as much time as
+ * these, in all. A winner that was picked from noise is a defect.
  */
 #ifndef TL_MEASURE_FINAL_H
 #define TL_MEASURE_FINAL_H

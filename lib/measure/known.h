@@ -6,6 +6,12 @@
  * the incumbent of today is no slower than that one; build and unsupported; timeout, oom and crash
  * if two runs had them, because such candidates get a second chance. A final is known if it was ok,
  * or failed in two runs.
+ *
+ * Nothing is measured twice. A journal, which is synced after each result, and the database are
+ * two sources for one decision: is the recorded result of this env and these settings final?
+ * Settings that change an outcome are hashed into each result. A candidate that lost a duel is
+ * known to be slower: today's incumbent is no slower than the one that it lost to. The record of
+ * the last incumbent says so, so that a resumed run has the same incumbent.
  */
 #ifndef TL_MEASURE_KNOWN_H
 #define TL_MEASURE_KNOWN_H

@@ -7,6 +7,28 @@
  * then, or was not above 0, the draft ranks instead of the model. Otherwise a few small trees are
  * fitted to the errors of the model. They become one more stage of it if they rank better in
  * workloads that were held out.
+ *
+ * Another machine (lib/model/model.h). A model's card says of which instruction
+ * sets and cache sizes the CPUs were that it learned from. On any other CPU the draft has a
+ * quarter of each value, because that ranked better on each CPU of the recordings that was left
+ * out (EXPERIMENTS.md, "A CPU left out"). Until the database has 64 times of this machine, a model
+ * is on trial. The draft then chooses a third of the places, whatever the model predicts for them,
+ * each algorithm that the model does not put at half the speed of its best has a place
+ * (EXPERIMENTS.md, "The first candidates on a CPU left out"), and tl-prune gives a first round no
+ * more than those 64. With them tl-filter -d, tl-gen -d and tl-query --predict first check how
+ * well the model ranks those times. If its rank correlation is below 0.5, and below the draft's,
+ * but above 0, the value becomes half the draft's. If that ranks as badly, or the correlation was
+ * not above 0, the draft decides, in the search too, and the program says so. Otherwise small
+ * trees learn what the model gets wrong here, and are kept if they rank better in families that
+ * were held out. Only pairs that differ by more than 10% count, including the bounds of preempted
+ * candidates. The reason is that candidates of a tuning run had passed a filter, so the remaining
+ * times differ by noise (a model at 0.02 by Spearman's correlation of the times was at 0.70 by
+ * this measure, and the draft at 0.31). Pairs that the judged model itself predicts to be equally
+ * fast do not count either: candidates of a search by the model look alike to the model, by
+ * choice, but not to the draft. The best candidates of other envs are fitted to this env and
+ * proposed first (tl-gen -d), but they are never an answer. So are the best of the nearest
+ * workloads of this env, two of three in a round: from the second round on a run has some of its
+ * own.
  */
 #ifndef TL_MODEL_ADAPT_H
 #define TL_MODEL_ADAPT_H

@@ -9,6 +9,12 @@
  * members' predictions ranks the held-out groups better (Caruana et al., "Ensemble selection from
  * libraries of models", ICML 2004). Folds hold out whole families, networks, operators or envs,
  * never single rows.
+ *
+ * The default first, and all of it. A fold with a third of the trees cannot tell a good
+ * configuration from one that is a hundredth worse. So the default is tried on everything before
+ * others are drawn, and the winner of successive halving must then be better than the default.
+ * Each configuration keeps its predictions for the held-out rows, so that the score of a mean of
+ * several costs no training. Others join as long as this score rises.
  */
 #ifndef TL_MODEL_AUTOML_H
 #define TL_MODEL_AUTOML_H

@@ -9,6 +9,13 @@
  * latency. Where the closer half of a result's samples lie further apart than 15%, their mean
  * counts instead of their median, if it is slower. Workload records hold counts and networks.
  * Everything belongs to the dataset.
+ *
+ * Where a result's own samples disagree, their mean is its time (lib/model/dataset.c), if that is
+ * slower than the median: where the closer half of the samples, in a duel of the ratios of its
+ * pairs, lie further apart than 15%. A median of three such samples may be the fastest time of its
+ * workload, and then everything else is learned and scored against it. To leave such results out
+ * is worse: slow candidates scatter more than fast ones, and nobody would tell the model how slow
+ * they are (EXPERIMENTS.md, "Times whose samples disagree").
  */
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H

@@ -12,6 +12,16 @@
  * of one workload can be compared. On a CPU that the model has not learned from, the analytic draft
  * has a share in the value. A candidate that is likely to fail has a lower value (failure.h,
  * "type":"failure").
+ *
+ * Cold operands. The draft assumes that data which fit a cache are there, but it is told which
+ * operands are in no cache when a kernel starts (--cache of tl-gen, tl-filter and tl-query; the
+ * weights by default, as tl-measure times them). A thread brings what it touches of these from
+ * memory once, through all levels, if the warm draft does not move them anyway. The draft's time
+ * with cold operands over that without is the last feature (cold). No tree splits by it as long as
+ * all recordings are warm. The model takes its logarithm off the value of its trees (count_cold()
+ * in lib/model/model.c), and training on cold results puts it into the priors. So one model serves
+ * both modes, and recordings of both can be learned from. Results with different cache are
+ * different groups of a dataset.
  */
 #ifndef TL_MODEL_MODEL_H
 #define TL_MODEL_MODEL_H

@@ -5,6 +5,21 @@
  * is chosen and trained on all groups. It is a bag of boosters, each trained on four of five
  * families. The boosters differ most where the model knows least; the outer folds give the scale
  * that makes a standard deviation of their differences.
+ *
+ * Held out means held out. Folds divide families (workloads that are equal except for spatial
+ * size, batch and post-ops stay together), networks, operators or envs, never rows. Everything,
+ * hyper-parameters included, is chosen anew inside each outer fold. The model's first line has the
+ * figures, so they travel with the model.
+ *
+ * A bag of eight boosters. Each is trained without a fifth of the families, and in one thread,
+ * because XGBoost's own threads save nothing here. The boosters are divided among the members of
+ * the ensemble. The difference between their predictions is the model's uncertainty. The scale
+ * that makes a standard deviation of it comes from the outer folds.
+ *
+ * A CPU left out. With results of three CPUs or more, each CPU is left out in turn, and a fold's
+ * families with it. The card says what the model is worth there (cpus_left_out), and deviations
+ * have a scale of their own on a CPU that the model has not learned from. The confidence of
+ * tl-query --predict follows from it.
  */
 #ifndef TL_MODEL_TRAIN_H
 #define TL_MODEL_TRAIN_H

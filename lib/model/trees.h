@@ -3,6 +3,12 @@
  * Trees are kept level by level, the children of a node side by side, so that a node need not say
  * where its children are, and none can be its own ancestor. The sums are XGBoost's, bit by bit: the
  * trees are added in their order, in single precision.
+ *
+ * The file is text with a hash of everything in it. If it is damaged, was cut off, has no trees,
+ * or was trained on features of another version, the program says so before it uses the file. A
+ * hash may be right for trees that do harm. So all of them are checked. They are kept
+ * level by level, 6 bytes a node, so no node can lead to one that is not there, or to itself.
+ * Programs predict with them alone, and get XGBoost's sums to the last bit.
  */
 #ifndef TL_MODEL_TREES_H
 #define TL_MODEL_TREES_H

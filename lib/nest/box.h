@@ -4,6 +4,10 @@
  *
  * The copy is a bulk copy. Positions lie one behind the other, each with its values side by side,
  * in the swizzled rows of the block's buffer.
+ *
+ * A box is a bulk copy of the pixels from which consecutive rows of an implicit product come,
+ * whatever of them lies outside of the image. On Hopper a tensor map in im2col mode describes the
+ * tensor (lib/target/cuda_box.c). A kernel takes it as a parameter, behind the buffers.
  */
 #ifndef TL_NEST_BOX_H
 #define TL_NEST_BOX_H

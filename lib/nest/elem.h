@@ -7,6 +7,9 @@
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
  * registers, broadcasts and products know groups.
+ *
+ * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
+ * operands as floats, and runners convert them.
  */
 #ifndef TL_NEST_ELEM_H
 #define TL_NEST_ELEM_H

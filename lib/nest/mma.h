@@ -18,6 +18,14 @@
  * threads in which it stands; if it is late, behind the next such loop that has a product. A
  * product of no steps multiplies nothing: it ends what is late. A loop over threads has one product
  * at most.
+ *
+ * A product of tiles is computed by a warp, or by a group of four. It means the same for each
+ * thread by itself: the thread adds to the four sums per tile that the hardware keeps in its
+ * registers. So neither the interpreter nor OpenCL needs warps. A group's product goes on while
+ * its threads do. It ends with the loop over threads in which it stands; a late one ends with the
+ * next such loop that has a product. The interpreter computes it at that end, and refuses sums
+ * that are read and sides that are overwritten before. Which threads load which elements is the
+ * business of the CUDA prelude (lib/target/prelude/cuda_tiles.cu).
  */
 #ifndef TL_NEST_MMA_H
 #define TL_NEST_MMA_H

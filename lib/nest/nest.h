@@ -31,6 +31,54 @@
  * mma.h).
  *  - Room is left for more: node kinds for other operations on tiles (AMX) each add a value to the
  * lists here, a case to the interpreter and a printer in the target that has them.
+ *
+ * Buffers are tensors of the workload, packed constants, workspace of a thread or of the team, and
+ * registers. A packed buffer has a layout, an ordered list of (dimension, factor), such as N/64 K
+ * 64n. Its index map, its size and the packing itself follow from the layout. Before a dimension
+ * is put in order it may be mapped linearly, in double precision (Winograd's weights). This map is
+ * also plain data. So what is prepared off the clock needs no code of its own, and the cache keeps
+ * it under its text.
+ *
+ * A kernel is a list of phases, with a barrier of the team between them (nest_sync()). After the
+ * barrier all threads may read what one thread wrote in the phase before. A phase shares the items
+ * of one region of parallel loops. check_nest() checks this, and the limits of everything that a
+ * nest may have. interp_team() runs a team's threads phase by phase, and finds races and reads of
+ * memory that was never written.
+ *
+ * Symbols. An extent is a symbol with a value. The printer decides whether to pass the value at
+ * run time or to print it as a constant. GNU C passes sizes, strides, cache tiles and thread
+ * counts, so that an object serves all candidates that differ only in these. Assembly costs only a
+ * few milliseconds, so its printer makes constants of them.
+ *
+ * Registers are indexed by constants once loops are unrolled, and are printed as named scalars
+ * (acc_2_3). The printer and the interpreter unroll; the tree itself stays as it is, because a
+ * prediction may take only microseconds for each candidate.
+ *
+ * Results may be written past the caches (stream, nest_stream()). The x86 printer writes such a
+ * kernel twice, for results that begin at a line of the cache and for others, and the kernel
+ * chooses at each call. GNU C ignores it. The knob is offered only where the result is larger than
+ * a quarter of the third cache: smaller results are faster in a loop, but slower with the operator
+ * that reads them (EXPERIMENTS.md).
+ *
+ * The team is started only where there is work to share (nest_threads()): one thread calls a nest
+ * whose phases have one item each. So the size of blocks also chooses how many threads run, and no
+ * other knob is needed for that. A product of 1x64 by 64x64 takes 0.1 us; the start and end of a
+ * team of two made it 0.7.
+ *
+ * the interpreter needs no threads of its own. It takes the turns of such a loop one after the
+ * other and keeps a set of registers for each. It finds races (within a loop and between blocks),
+ * reads of memory that was never written, and vectors whose address is not a multiple of their
+ * lanes;
+ *
+ * nobody writes a barrier, and nobody can forget one. The printer (lib/target/simt.c) puts a
+ * barrier before a loop that touches what an earlier one wrote, or writes what an earlier one
+ * touched. It also looks once around enclosing loops, and leaves out all other barriers;
+ *
+ * A copy (nest_copy()) brings 4, 8 or 16 bytes from an operand to the block's memory while the
+ * thread goes on. All copies that a thread starts in a loop over threads are a group, and
+ * nest_wait() waits until at most so many groups are under way. The interpreter refuses reads of
+ * what a copy has not brought. LET_IN says whether something lies inside an image; a copy writes
+ * zeros where it does not.
  */
 #ifndef TL_NEST_NEST_H
 #define TL_NEST_NEST_H

@@ -11,6 +11,14 @@
  *
  * Memory: at most k lines for each register tile, the lines of the hedge, and one more; all refused
  * lines, if the caller wants them.
+ *
+ * Three stages. tl-filter gives the model only candidates that the draft predicts to be at most
+ * four times as slow as the best so far. The first booster of the bag predicts all of these. The
+ * others predict only those that the first puts at less than 1.41 times the time of the best so
+ * far (EXPERIMENTS.md shows that this loses nothing). The draft then chooses a quarter of the
+ * places from the candidates that are left, because a model may be wrong about a whole workload
+ * (--hedge). It does not choose a candidate that the model predicts to be twice as slow as the
+ * model's best, or likely to fail.
  */
 #ifndef TL_POLICY_PICKS_H
 #define TL_POLICY_PICKS_H

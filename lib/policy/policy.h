@@ -3,6 +3,26 @@
  * defines `const struct policy policy_NAME`. Its decisions depend on what is known of the
  * operators, and on the rules, alone: each round is decided by a new process, so that nothing else
  * is remembered.
+ *
+ * Rivals are policies, too, so that they can be compared with preempt over the same space,
+ * measurer and compiler (make bench-tune live, make bench-search in simulated runs). A policy also
+ * says how its rival searches, filters and measures (struct policy), and tl-tune passes that on.
+ * evolution is Ansor's: its task scheduler by gradient (lib/policy/evolution.c), its evolutionary
+ * search (lib/search/evolution.c) by a model that learns in each round from the run alone
+ * (adapt_learn), no filter and no races. random draws. lorien gives each operator a fixed number
+ * of trials, one operator after another. trimmer is Trimmer's operator preemption: passes over all
+ * operators with a batch for each, and a plateau counter that stops an operator for good.
+ * Trimmer's filter keeps a moving mean of the model's predictions and replaces slower candidates
+ * before they are built; Ansor's search, which proposes the best predicted of 2,048, stands in for
+ * it. Both search as evolution does, without a filter and without races, because the published
+ * systems have neither our model nor our races. What they are worth with these is asked by
+ * lorien,race=1:--search=guided:--filter=model.
+ *
+ * tl-prune is a new process in each round, so the history alone must tell a policy how far it is.
+ * trimmer therefore counts an operator's candidates in their order, a batch at a time, and not by
+ * rounds: a pass that was interrupted is filled up first. A policy's numbers are its settings
+ * (--policy=trimmer,batch=32), with defaults and ranges in its file. What one policy reckons for
+ * itself is in its own file.
  */
 #ifndef TL_POLICY_POLICY_H
 #define TL_POLICY_POLICY_H

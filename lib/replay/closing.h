@@ -10,6 +10,19 @@
  * Objects are built in a cache of the recording's own, PATH.cache, so that each build is charged
  * when it is first recorded, whatever other caches hold. If a closing was cut off, objects may be
  * there whose cost is not in the recording. The next closing then removes all of them.
+ *
+ * A recording that closes itself. A whole space is too dear (25k to 160k points, a look each), and
+ * a part of it that someone chose beforehand would favour a policy. So a simulation has what it
+ * asks for measured, and the recording keeps it (--close). tl-replay reads
+ * its input to the end first (whole.h), because nothing may run beside the timing. tl-measure and
+ * tl-store measure and store as children, in several runs, and all candidates of a workload duel
+ * with one reference, the one that most looks are duels with. Which finals are asked for is known
+ * when the races are: the replay is played once without being written. What the recording learns
+ * later must not change an answer, so the clock starts at its earliest result, and of costs that
+ * candidates share the earliest counts. Objects are built in a cache of the recording's own, and a
+ * file in it says while measuring is going on that objects may be there whose cost was not stored.
+ * A look at which other work disturbed the reference does not count: the ratios of its pairs would
+ * be another machine's.
  */
 #ifndef TL_REPLAY_CLOSING_H
 #define TL_REPLAY_CLOSING_H

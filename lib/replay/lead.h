@@ -4,6 +4,14 @@
  * tl-gen goes through the workloads, tl-filter ranks one after the other behind it, and compilers
  * build what came of each on all cores. tl-measure itself takes a moment to start. What they took
  * is in the end records (search_s, inference_s) and in the recording.
+ *
+ * All that a live run holds (--charge=run, lead.h). Results tell only their own costs, one after
+ * the other. A live run also waits for tl-gen and tl-filter (whose work is in the end records),
+ * builds on all cores meanwhile, starts tl-measure, and pays less for a workload that it opened
+ * before. tl-tune tells tl-replay of the time around it, so that the clock is that of a live run.
+ * Search and inference are the real ones of the simulation: so two such simulations differ a
+ * little in cost, and in nothing else that does not follow from cost. make bench-search GATE=1
+ * shows live and simulated runs beside each other.
  */
 #ifndef TL_REPLAY_LEAD_H
 #define TL_REPLAY_LEAD_H

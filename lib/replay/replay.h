@@ -20,6 +20,17 @@
  *   workload that an earlier round opened costs what a second run pays.
  *
  * The output depends on the recording, the rules and the candidates alone, to the byte.
+ *
+ * The same code decides. lib/measure/contest.h and lib/trial/duel.h decide which kernel a
+ * candidate races against, which kernel has lost, and which is in the final. They are pure
+ * functions and serve both programs. A duel over recorded pairs stops at the pair at which it
+ * would have stopped, and a run that was raced comes out of its own recording as it was.
+ *
+ * Winners carry their curse. The fastest of many looks is a lucky one. A recording with one time
+ * for each candidate would tell every simulated run the same truth. With --seed each process of a
+ * duel draws one of the looks, by the seed and the two ids, so that two policies with the same
+ * seed are as lucky. A winner's second duel has another look than its first, as a second process
+ * would.
  */
 #ifndef TL_REPLAY_REPLAY_H
 #define TL_REPLAY_REPLAY_H

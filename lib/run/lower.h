@@ -9,6 +9,23 @@
  *
  * Images have their channels last, as convolutions need them. If a node needs another order, a copy
  * is made.
+ *
+ * Lowering (lower.h) goes through the graph that lib/extract/ has read, shaped and fused, and adds
+ * steps to a plan. A node with multiply-adds becomes the kernel of a workload, with the same bytes
+ * that were tuned. Everything else is a nest that is made on the spot. The same target prints and
+ * builds it, and the same cache keeps it: pointwise expressions (pointwise.h), rows (rows.h:
+ * softmax, normalization, reductions) and pools (pool.h). Steps of plain C (struct plain in
+ * plan.h) compute functions that are rare, or that depend on data in a way that nests cannot
+ * express: gathering (gather.h), comparisons, choice and other functions of scalars (scalar.h),
+ * functions of rows (lines.h), elements picked by a table of each dimension (picks.h), images of
+ * another size (resize.h, resample.h), pools of any rank (windows.h), convolutions tap by tap
+ * (taps.h), sums of products by letters (contract.h), attention (attend.h). A node whose operands
+ * are dense is one call of lower_plain().
+ *
+ * Attributes (lower_attributes.c). node_attr() marks each attribute that it gives. Lowering begins
+ * without marks, and at its end refuses a node that has an attribute without one, by name. So an
+ * attribute that the code does not read is an error, but for a short list of those that only shape
+ * the result, which inference has read, or that change nothing. tl-extract looks at no marks.
  */
 #ifndef TL_RUN_LOWER_H
 #define TL_RUN_LOWER_H

@@ -9,6 +9,19 @@
  * core, and sleeps.
  *
  * A kernel of several phases is not cut: each thread runs its part, and they meet in between.
+ *
+ * The team (parts.h) is started once for a run. If the process has as many CPUs as there are
+ * threads, each is on one of its own; of more, the system chooses, because other programs would
+ * take the same first ones. A fork and join for each step would cost as much as the smallest
+ * operators take. Other programs use the same cores, so no thread waits for one that has not
+ * begun: a step is cut into four parts for each thread, and who has done its own takes those that
+ * others have not begun. A kernel's function takes (thread, threads), so a part is a call with
+ * more threads than there are; where it has workspace, the part's is moved to that of the thread
+ * which runs it. The thread that ends the last part begins the next step. A thread that has begun
+ * a part and lost its core to another program (its CPU time stands) gets the core of one that has
+ * nothing left to do, which sleeps meanwhile; it goes back to its own core before it takes another
+ * part. Waiting threads spin for 2 ms, or for 20 us where another program was seen, and then
+ * sleep. Kernels of several phases are not cut: their threads meet between phases.
  */
 #ifndef TL_RUN_PARTS_H
 #define TL_RUN_PARTS_H

@@ -2,6 +2,13 @@
  * logarithms and the like, by a C function that is called for each element.
  *
  * Truth is 1, and 0 is not; what is not 0 is true.
+ *
+ * Numbers. x86's maximum answers with its second operand if one is NaN, and so do all printers and
+ * the interpreter. So activations have the constant first, and NaN passes through tuned kernels.
+ * What must also be right at infinity, or compares two values, is in nests of lib/run/: they use
+ * ex_limit() and the ..._or_nan() activations, which put NaN back by EXPR_NAN: a comparison and an
+ * OR, or AVX-512's vfixupimmps. Integers are floats, and follow their own rules by functions of
+ * scalars (lower_integer.c): narrow ones wrap around, wide ones are refused beyond 2^24.
  */
 #ifndef TL_RUN_SCALAR_H
 #define TL_RUN_SCALAR_H

@@ -1,6 +1,11 @@
 /* The tensors of a kernel, and the addresses of their elements.
  *
  * Strides belong to the dimensions that an algorithm names, so that its code serves all layouts.
+ *
+ * A residual is added in place: the kernel finds it in dst, and the sum replaces it. A separate
+ * operand would cost the traffic of one more tensor, which the library's sum does not pay. In
+ * networks nothing reads the residual after its addition. Where only the bias comes before it, the
+ * tile's sum begins with the residual.
  */
 #ifndef TL_SCHEDULE_OPERAND_H
 #define TL_SCHEDULE_OPERAND_H

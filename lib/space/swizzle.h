@@ -3,6 +3,10 @@
  * layout"). A row has 32, 64 or 128 bytes, that is two, four or eight units of 16 bytes. Within the
  * row a unit's number is combined, by exclusive or, with the number of the 128 bytes in which the
  * row is, modulo the row's units. The order repeats itself after eight rows.
+ *
+ * The order of elements in memory may be swizzled. No index knows of it: a buffer has it, and the
+ * printers and the packing put it in. So it cannot change what a nest means. The interpreter
+ * refuses an access that goes beyond a unit of 16 bytes, whose elements stay together.
  */
 #ifndef TL_SPACE_SWIZZLE_H
 #define TL_SPACE_SWIZZLE_H

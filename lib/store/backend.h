@@ -6,6 +6,20 @@
  * Parameters are ? or ?N. Texts compare by their bytes.
  *
  * Functions return 0, or -1 after filling e, unless they say otherwise.
+ *
+ * A database lies behind a few verbs (lib/store/store.h), and nothing outside that room knows its
+ * kind. A kind is a table of some twenty functions (backend.h): a connection, batches, statements,
+ * parameters, columns. sqlite.c is one, for the programs of a machine, and postgresql.c the other,
+ * for many machines. The tables and the statements are the same for both, in the SQL that both
+ * understand; where their words differ, PostgreSQL's backend translates SQLite's (it lists them).
+ * What a statement cannot say in both is done in C: tallies are counted anew by the code that
+ * counts them. What is stored does not depend on the order in which it came, and storing a record
+ * twice changes nothing. So a merge is a dump that is piped into a store. Records are kept whole
+ * and dumped byte for byte. The best result is the first in an index, so there is no second copy
+ * that could disagree with the records. Counts are such a copy, because counting millions of
+ * records again takes seconds. They are kept for each workload, env and status, gathered in memory
+ * and written once for each batch (lib/store/tally.h; triggers cost half as much again as
+ * storing). tl-store --check counts anew.
  */
 #ifndef TL_STORE_BACKEND_H
 #define TL_STORE_BACKEND_H

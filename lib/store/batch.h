@@ -3,6 +3,20 @@
  * Where the connection to a server is lost, the batch goes with it: then the server is waited for,
  * for AWAY_S, and the batch is stored again. What was committed just before the loss is known then,
  * and counts once.
+ *
+ * On a server, writers queue for a lock of the database, so that row numbers grow in the order of
+ * commits there, too, and a dump reads what was there when it began. A statement whose answer
+ * nobody needs is sent without waiting for it, in a pipeline with the next one: 10,000 results a
+ * second in place of 4,600.
+ *
+ * Writers of a file have no queue. A waiting writer looks every few milliseconds, a writer that
+ * has committed leaves a longer gap than that, and a batch lasts half a second. So each turn goes
+ * to one of the waiting writers at random. With eight writers that store all they can, the longest
+ * wait was six seconds, of the two minutes that a writer waits at most.
+ *
+ * In a big database, storing costs mainly the pages of the two indexes that each result of a batch
+ * touches: candidates and latencies come in no order. Row numbers in place of ids keep a
+ * workload's entries together, so that a round of its candidates touches a few dozen pages.
  */
 #ifndef TL_STORE_BATCH_H
 #define TL_STORE_BATCH_H

@@ -9,6 +9,15 @@
  *
  * Whoever writes such a file without this layer, such as the program sqlite3, leaves pages that
  * count as damaged.
+ *
+ * SQLite notices little of what happens to its file, and a flipped bit in an index changes an
+ * answer without a word. So the pages of a new database end in checksums, by a layer between
+ * SQLite and the file. A file that sqlite3 made has none, and is read and written without. A copy
+ * by dump and store gives it checksums. A checksum of a result's fields (lib/record/checksum.h)
+ * protects it in journals and on pipes. It is over values and not over bytes, so that a filter
+ * that somebody writes in another language may print the same record in another way. tests/flip.pl
+ * flips bits of any file and asks whether a program noticed; tests/door.t does so for what the
+ * door guards.
  */
 #ifndef TL_STORE_PAGES_H
 #define TL_STORE_PAGES_H

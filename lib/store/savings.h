@@ -7,6 +7,12 @@
  * - A kernel that was in the build cache would have taken as much as half of those took that were
  *   built (the median: the reference of a workload is built, too, and takes longer).
  * - What the filter passed over is counted, and not estimated: nobody would have built all of it.
+ *
+ * What is saved is an estimate, and says by what. Each figure goes by the run's own records: a
+ * race that was stopped early would have taken as long as the others of its operator, a kernel
+ * from the cache as long as the median of those that were built. What the filter passed over is
+ * counted only, because nobody would build all of it. tl-tune stores why its rounds ended in its
+ * run record (tl-prune --why), so that tl-query --cost can say all of it later.
  */
 #ifndef TL_STORE_SAVINGS_H
 #define TL_STORE_SAVINGS_H

@@ -12,6 +12,15 @@
  * The same workload, env and round make the same unit, which is opened once; and a workload has one
  * unit at a time that is not done. So any machine may open the next round, whenever it finds
  * nothing to do.
+ *
+ * There is no daemon, and no scheduler of ours. A unit of work is a row: a workload with its
+ * budget, for machines of one env. A machine takes units by one statement that marks them with its
+ * claim and the end of its lease, by the clock of the database. On a server, rows that another
+ * claim has locked are skipped, so claims do not wait for each other, nor for the writers' lock.
+ * The end record of a group carries the unit and the claim from tl-gen to tl-store, in whose batch
+ * it is done: the unit and the results are committed together, or not at all. So no message can be
+ * lost between the two. Whoever had a unit may finish it, also late: work is never thrown away,
+ * and the state of the unit changes once.
  */
 #ifndef TL_STORE_UNITS_H
 #define TL_STORE_UNITS_H

@@ -7,6 +7,18 @@
  * line first. Data that are read from memory were flushed out of all caches before. "disturbed" is
  * the share of the windows of the peak of all threads that took far longer than the best; it shows
  * how much other programs ran. This runs the OpenMP team, so only the worker links this file.
+ *
+ * A probe takes a second and finds what the hardware can do: peak by vector width, bandwidth by
+ * cache level, fork-join, barrier. Each rate is the best of windows of half a millisecond, which
+ * are shorter than a scheduler's slice: with three busy loops beside the probe on two cores, the
+ * peaks stay within 0.5%. Before each window of the memory's rate, the buffer is flushed out of
+ * the caches, because a virtual machine sees a last level of hundreds of MiB, and no buffer is
+ * larger than that in the time there is. The rate of the memory is the median of the undisturbed
+ * windows, because other machines share the same memory.
+ *
+ * One lock is enough: a program that must probe holds the device's lock, so that nothing is timed
+ * meanwhile, and looks at the file again when it has the lock. A program that waits for the lock
+ * keeps looking for the file, because the tl-measure at the end of its own pipe may hold the lock.
  */
 #ifndef TL_TARGET_PROBE_H
 #define TL_TARGET_PROBE_H

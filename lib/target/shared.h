@@ -1,5 +1,14 @@
 /* Shared libraries that are opened at run time, so that one build serves machines with and without
  * them: drivers and compilers of GPUs.
+ *
+ * CUDA's and OpenCL's libraries are opened at run time, and only by workers and by commands of
+ * their own in libexec (cuda, opencl), which ask the device and compile. So no other program loads
+ * a driver, and no build needs one. Tests need no GPU either: tests/emulator/ has stand-ins for
+ * CUDA's driver and NVRTC, which compile the CUDA text for the processor and run each thread as a
+ * fiber. tests/cuda.t points TL_CUDA_PATH at them. They give a GPU's answers, errors included, but
+ * not its times, and not its PTX: where a prelude has PTX, TL_EMULATOR selects C++. tl-gen
+ * --target=cuda --arch=sm_90 needs neither a GPU nor a library: an architecture's limits are a row
+ * in lib/target/cuda.c.
  */
 #ifndef TL_TARGET_SHARED_H
 #define TL_TARGET_SHARED_H

@@ -1,3 +1,9 @@
+/* LET_DIV and LET_MOD compute pixels from rows and positions from threads. Symbols are constants,
+ * because a launch costs less than a parameter that hides what a compiler could fold. A phase is a
+ * kernel of its own. One text serves CUDA C and OpenCL C: a prelude for each defines the few words
+ * in which they differ (lib/target/prelude/, whose files the assembler puts into the programs). It
+ * shares lib/target/text.c with the printer of GNU C.
+ */
 #include "lib/target/simt.h"
 
 #include <assert.h>

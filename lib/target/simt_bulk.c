@@ -1,3 +1,9 @@
+/* A bulk copy is a copy of more than 16 bytes. The block's first thread starts it, and the bytes
+ * that come are counted by a barrier in the block's memory. Its groups are those of the other
+ * copies, so the same waits wait for both. Bulk copies and groups' products go to the block's
+ * memory by another way than threads, the async proxy. A fence, which costs time in every chunk,
+ * stands only where both ways touch a buffer (lib/target/simt_proxy.c).
+ */
 #include "lib/target/simt_bulk.h"
 
 #include "lib/nest/box.h"

@@ -5,6 +5,18 @@
  * object of it. What runs such objects is the target's runner (runner.h), which workers alone link.
  * No other code compares a target's name: algorithms say what they need, and the other folders of
  * lib/ call the functions here.
+ *
+ * A target is a file lib/target/NAME.c with a const struct target target_NAME; the Makefile makes
+ * the list. The target provides its limits on this machine and for each of its instruction sets,
+ * what it can do (enum target_can), the device's model and features, and the parts that make
+ * source text: a prelude, a printer, the command that compiles, the compiler's version. No other
+ * file knows its name. An algorithm says what it needs, and is asked only where the target can do
+ * that. A candidate carries its target, whose name is part of its id. The code that runs objects
+ * starts threads or a driver, so it is another object, the runner (runner_NAME,
+ * lib/target/runner.h: load, run, params, team, probe), and only libexec/worker-NAME.c links it.
+ * So a new target is such a file with its runner, rows in lib/space/isa.c, and the worker with a
+ * baseline in lib/baseline/. What a nest cannot express yet becomes a bit of target_can, together
+ * with the node that expresses it. tests/floors.t refuses other headers of lib/target/ elsewhere.
  */
 #ifndef TL_TARGET_TARGET_H
 #define TL_TARGET_TARGET_H

@@ -7,6 +7,23 @@
  * unrolled. Symbols are constants: an object that costs a few milliseconds need not serve two
  * workloads. The text is a top-level asm() of GNU C, so that it goes through the same compiler call
  * as the nests that stay C.
+ *
+ * The target cpu has two printers (lib/target/cpu.c chooses). Vector nests are printed as x86-64
+ * assembly for AVX-512 and AVX2 (lib/target/x86*.c): compiling was half of what tuning cost, and
+ * assembling takes a twentieth of it, for code that is as fast (EXPERIMENTS.md). A straight run of
+ * stores is a block. Each pair of a buffer and the variable part of an index in it gets a register
+ * for its address, and the loop around the block adds to these registers. Register arrays that a
+ * block reads before it writes (the tile) keep their registers; the others live from write to last
+ * read. A broadcast becomes an operand where no register is left. A register is free again after
+ * the last read of the value in it, and constants of post-ops wait in registers that nothing else
+ * needs. Integers live in the frame. Everything else, which includes definitions and machines
+ * without AVX2, is GNU C with vector extensions (lib/target/c.c). The record says which printer
+ * wrote a kernel, and why the other did not. The system's cc compiles GNU C with flags that keep
+ * it from rearranging the register tile (lib/target/cpu.c). Both kinds of text go through the same
+ * call of cc, the same batches and the same cache. tests/kernels.c compares candidates in both
+ * with the interpreter; their operands lie between pages that nothing may touch. tests/nest.c does
+ * the same with random nests of one to three phases, which have features that no algorithm uses
+ * yet.
  */
 #ifndef TL_TARGET_X86_H
 #define TL_TARGET_X86_H

@@ -4,6 +4,13 @@
  * error is less than 1e-6 of the result or of 1e-2, whichever is larger, for all finite x, and
  * large |x| comes out as the limit. In double precision, which only definitions use, they are the
  * exponential and error functions themselves.
+ *
+ * Activations are polynomials over the nest's arithmetic. They have one operation of their own,
+ * EXPR_SCALE, a * 2^n. A tile may leave two registers, so values that are used several times go
+ * through the thread's own memory. The value of one element is a chain of some 40 operations that
+ * wait for each other. So the tile is stored, and loaded again a few rows at a time, and the
+ * statements of these rows are written side by side (nest_jam()). Definitions call the functions
+ * themselves, in double precision.
  */
 #ifndef TL_TILE_ACTIVATION_H
 #define TL_TILE_ACTIVATION_H

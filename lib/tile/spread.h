@@ -6,6 +6,11 @@
  * channels is read and spread over its lanes (EXPR_SPREAD), once for each channel i of a group, so
  * that each lane has its own group's and nothing is multiplied by zero. acc stays in registers for
  * all taps. Lanes beyond the groups hold no values.
+ *
+ * grouped is for groups that have fewer channels than a vector has lanes. A vector then spans as
+ * many whole groups as it holds. Their input channels are read as one vector and spread over its
+ * lanes, with one permutation for each multiply-add and no product with zero. direct, for groups
+ * of 4 channels, leaves three of four lanes of AVX-512 idle.
  */
 #ifndef TL_TILE_SPREAD_H
 #define TL_TILE_SPREAD_H

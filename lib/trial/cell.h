@@ -9,6 +9,25 @@
  *
  * The caller must have one thread only and must never have started an OpenMP team: the child may.
  * What the answer says comes out of memory in which the child could write: it is to be checked.
+ *
+ * A zygote and cells. The worker holds a workload's data and the reference result, runs no kernel
+ * and never starts OpenMP, so it may fork. Each trial is a cell: a forked child, which has the
+ * data at once and can destroy only its own copy. The cell returns one struct through shared
+ * memory. The worker checks it, because the kernel could write there. The zygote makes data and
+ * packs weights with a crew (lib/trial/crew.h): plain threads on the team's processors, which have
+ * ended before the next fork. A fork copies the page tables of all that it hands on, so a cell
+ * gets the packings of its own two kernels only.
+ *
+ * Confinement. A cell has a process group and resource limits, dies with its parent, and is the
+ * first process that the system kills when memory ends. A seccomp filter lists what is allowed,
+ * because a list of what is refused misses what nobody thought of. Once the team has started, no
+ * thread can be added. Filters are a second fence. Where the system lacks them, the worker finds
+ * stray processes by their parents, because it is their reaper.
+ *
+ * The canary. Failures that may be the machine's fault are held back until the reference kernel
+ * has run again and given the same answer as before (in this run, or in the one that kept it). The
+ * library must agree with this answer, too. Otherwise a wrong reference would call every candidate
+ * wrong.
  */
 #ifndef TL_TRIAL_CELL_H
 #define TL_TRIAL_CELL_H

@@ -24,6 +24,16 @@
  *
  * tests/duel.c simulates, with recorded pairs, how often these rules miss the best and what they
  * cost. All but the calls is pure, so that recorded pairs can take their place.
+ *
+ * Duels. On a shared machine everything slows down for a millisecond or for minutes, by 1.4 where
+ * others use half of a core, and no counter of the kernel shows it. But neighbouring calls slow
+ * down alike. So a time is never compared with a time of another moment. Instead, two programs are
+ * called in turns in one process, and the ratio in each pair counts. Before each timed call there
+ * is a warm-up call, which brings the operands back into the caches; then weights and bias are
+ * flushed, because a network has used those of its other layers meanwhile (lib/target/caches.h;
+ * --cache=warm keeps them). Intervals are those of medians, by order statistics, and take into
+ * account that neighbouring pairs depend on each other. Nothing assumes a normal distribution, and
+ * nothing waits for quiet.
  */
 #ifndef TL_TRIAL_DUEL_H
 #define TL_TRIAL_DUEL_H

@@ -1,6 +1,17 @@
 /* Verification in a trial (trial.h): the runs whose output is compared with the truth.
  *
  * The output is poisoned before each, and so is the workspace; operands lie in fences.
+ *
+ * Verify, time, verify. The output is filled with invalid values, the candidate runs on random
+ * data, and its output must agree with a double-precision reference: the relative L2 norm, and the
+ * largest difference over the largest value, are at most 1e-5 for f32 by default. The candidate is
+ * verified again after the timing, on other data: a kernel that keeps its first answer and returns
+ * it again would be the fastest of all. Weights are scaled by 1/sqrt(K), because otherwise relu6
+ * would make most outputs equal. Reference results are kept beside the objects, under the
+ * reference's code and the data (lib/trial/kept.h), because the naive nest takes as long as many
+ * races. It sums eight neighbouring outputs side by side, as additions to one sum wait for each
+ * other. The other data take the place of the first by remapping their pages; a copy had a fault,
+ * and a message to the other cores, for each page.
  */
 #ifndef TL_TRIAL_VERIFY_H
 #define TL_TRIAL_VERIFY_H

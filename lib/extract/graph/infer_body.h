@@ -1,4 +1,11 @@
-/* What the operators with graphs inside have in common. */
+/* What the operators with graphs inside have in common.
+ *
+ * Graphs inside (If, Loop, Scan, TensorFlow's While) are walked in place by inference
+ * (infer_body.h), with the values that they read from around them. graph.times says how often they
+ * run; model.c multiplies. Branches that nobody chooses are both walked, and the one with more
+ * multiply-adds counts. Functions that an ONNX model brings along are inlined when the file has
+ * been read (lib/extract/onnx/finish.h).
+ */
 #ifndef TL_EXTRACT_GRAPH_INFER_BODY_H
 #define TL_EXTRACT_GRAPH_INFER_BODY_H
 

@@ -8,6 +8,13 @@
  *
  * A member may be an archive itself: input_enter() goes into it. Its bytes stream through; nothing
  * of it is kept, in memory or in a file.
+ *
+ * Archives within archives. An input is a stack of layers (lib/extract/read/archive.c): a file, or
+ * an archive (unpack.c) over a file or over the member that the layer below has at hand.
+ * libarchive pulls through them, so nothing is stored; inside of another archive it cannot seek,
+ * and zip is read by its streaming reader. A folder (walk.c) is an archive of files. What is
+ * unpacked of one input has an allowance, and what is passed over counts where it must be unpacked
+ * for that.
  */
 #ifndef TL_EXTRACT_READ_ARCHIVE_H
 #define TL_EXTRACT_READ_ARCHIVE_H

@@ -3,6 +3,16 @@
  * Whoever opens a source fills next (and skip, if it can move ahead without reading). Blocks belong
  * to the source and are valid until the next call, so that what nobody looks at is never copied.
  * Errors stick: after -1 the source must not be used again.
+ *
+ * False files. Each length is checked against what is there before anything is allocated by it.
+ * References that may lead to the same bytes again and again (FlatBuffers) are read out of an
+ * allowance in proportion to the file. Elements that are kept, for shapes are computed from them,
+ * have a bound for each tensor and one for the graph. tests/fuzz/ has a harness for libFuzzer with
+ * a target for each format, for HDF5, indexes of checkpoints, archives and the options that take
+ * an expression; make fuzz FUZZ=onnx SECONDS=60 runs one. Inputs that it found are kept in
+ * tests/fuzz/found/, and tests/fuzz.t reads them again. tests/fuzz/corpus.tar.zst has inputs that
+ * reach code which the seeds do not: so the second that tests/fuzz.t gives each target begin where
+ * longer runs ended. sh tests/fuzz/corpus.sh makes it anew.
  */
 #ifndef TL_EXTRACT_READ_PULL_H
 #define TL_EXTRACT_READ_PULL_H

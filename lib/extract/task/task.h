@@ -3,6 +3,26 @@
  * A node that multiplies and adds but is no operator of the toolkit (or of another element type, or
  * of unknown shape) gets a reason instead of a workload; its multiply-adds still count in the
  * model's sum where they are known.
+ *
+ * Element types are recognised in one place (lib/extract/task/task_type.c), because models say in
+ * several ways that they compute in 8 bits: tensors of whole numbers that stand for reals
+ * (TFLite), operators of their own (QLinearConv), and reals between DequantizeLinear and
+ * QuantizeLinear. All become workloads of whole numbers, and what quantizes for them is part of
+ * them. Weights alone that are in 8 bits (f32:s8:f32) leave open whether a program quantizes the
+ * activations at run time, as TFLite's does.
+ *
+ * Operators that stand for several (attention, fused and quantized ones) become nodes with the
+ * same products and shapes (lib/extract/onnx/rewrite.h), but not in a graph that is run, because
+ * masks and scales are left out. A recurrent network is one node with two tasks, each with a
+ * number of times; the product in a transposed or deformable convolution is a task that is only a
+ * part of its node.
+ *
+ * Whatever else a model consists of is asked for by --ops all: attention as one operator
+ * (task_attention.c, which looks from each softmax for the products on both sides), and softmax,
+ * normalizations, pools and chains of element-wise nodes (task_other.c). A chain is the operator
+ * eltwise with the nodes as its post-ops, so the rules of fusing are written once. Softmax and the
+ * normalizations are computed on GPUs (rows_threads). No algorithm computes the others yet;
+ * records name them so that others can.
  */
 #ifndef TL_EXTRACT_TASK_TASK_H
 #define TL_EXTRACT_TASK_TASK_H
