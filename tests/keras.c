@@ -348,6 +348,10 @@ static void test_groups(void)
 		    "each channel by itself");
 	expect_both(IMAGE "n GroupNormalization x groups=7 axis=1\n" SHOW("n"),
 		    "mb1_ic8ih14_oc1oh14_kh1", "groups along another axis");
+	expect_both(IMAGE "n GroupNormalization x groups=7 axis=-3\n" SHOW("n"),
+		    "mb1_ic8ih14_oc1oh14_kh1", "counted from the end");
+	expect_both(IMAGE "n GroupNormalization x groups=7 axis=2\n" SHOW("n"),
+		    "mb1_ic8ih14_oc1oh14_kh1", "or in the middle");
 	refuse(IMAGE "n GroupNormalization x\n", "divides 8 channels into 32 groups",
 	       "the 32 groups of the default need channels");
 }

@@ -51,6 +51,8 @@ struct infer {
 	int64_t opset;
 	int64_t kept;	/* elements, of all values */
 	int64_t walked; /* nodes and values of graphs inside */
+	int64_t turn;	/* of the loops around that are followed, together; 0: the first */
+	int is_split;	/* in the innermost of them an If chose another branch than before */
 	/* An option replaced a fixed size, so the shapes that the file declares no longer hold. */
 	int reshaped;
 	struct map symbols; /* those that have a size: name -> int64_t * */

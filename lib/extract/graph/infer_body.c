@@ -144,6 +144,7 @@ int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 		int r;
 
 		branch[b]->times = taken < 0 || taken == b;
+		x->is_split |= x->turn > 0 && branch[b]->is_dead != !branch[b]->times;
 		branch[b]->is_dead = !branch[b]->times;
 		if (!branch[b]->times)
 			continue;

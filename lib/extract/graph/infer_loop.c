@@ -37,6 +37,31 @@ static void hand_on(struct graph *sub, int first_in, int first_out, int states, 
 			body_copy(body_end(sub, &sub->inputs, first_in + i), &old[i]);
 }
 
+/* A loop that is followed inside of others. */
+struct followed {
+	int64_t turn;
+	int is_split;
+};
+
+static struct followed begin_following(struct infer *x)
+{
+	const struct followed outer = {x->turn, x->is_split};
+
+	x->is_split = 0;
+	return outer;
+}
+
+/* Were branches chosen in some turns alone? The graphs inside tell of the last turn, so the loop is
+ * then walked once more, as any turn finds it. */
+static int end_following(struct infer *x, const struct followed *outer)
+{
+	const int is_split = x->is_split;
+
+	x->turn = outer->turn;
+	x->is_split = outer->is_split;
+	return is_split;
+}
+
 /* Turn after turn, as far as the condition stays known; is_counted: there is none. most: -1: the
  * condition alone ends the loop. The number of turns, or -1. */
 static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, int is_counted,
@@ -48,6 +73,7 @@ static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t mo
 		set_turn(x, body_end(sub, &sub->inputs, 0), turn);
 		if (turn)
 			hand_on(sub, 2, 1, states, old);
+		x->turn += turn > 0;
 		*r = body_walk(x, sub, e);
 		if (*r <= 0)
 			return -1;
@@ -103,6 +129,7 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *most = node_in(x->g, n, 0), *go = node_in(x->g, n, 1);
 	int states = n->nin > 2 ? n->nin - 2 : 0, r = 1, goes = go ? body_truth(go) : 1;
 	const int is_counted = !go;
+	int is_split = 0;
 	struct value *old;
 	int64_t limit = body_truth(most) < 0 ? -1 : most->kept[0].i, turns = -1;
 
@@ -119,13 +146,16 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 	if (goes == 1 &&
 	    (limit < 0 ? !is_counted
 		       : limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED)) {
+		const struct followed outer = begin_following(x);
+
 		old = xcalloc((size_t)states + 1, sizeof *old);
 		turns = follow(x, sub, states, limit, is_counted, old, e, &r);
 		free(old);
+		is_split = end_following(x, &outer);
 	}
 	if (goes == 0)
 		turns = 0;
-	if (r > 0 && turns <= 0) { /* as any turn finds it */
+	if (r > 0 && (turns <= 0 || is_split)) { /* as any turn finds it */
 		set_turn(x, body_end(sub, &sub->inputs, 0), -1);
 		for (int i = 0; i < states; i++)
 			if (body_end(sub, &sub->inputs, 2 + i))
@@ -168,6 +198,7 @@ static int64_t follow_while(struct infer *x, struct graph *cond, struct graph *b
 
 		if (goes <= 0)
 			return goes < 0 ? -1 : turn;
+		x->turn += turn > 0;
 		*r = body_walk(x, body, e);
 		if (*r <= 0)
 			return -1;
@@ -195,20 +226,23 @@ static void begin_while(const struct infer *x, const struct graph_node *n, struc
 int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct graph *cond = body_graph(n, "condition"), *body = body_graph(n, "body");
+	struct followed outer;
 	struct value *old;
 	int64_t turns;
-	int r = 1;
+	int r = 1, is_split;
 
 	if (!cond || !body || cond->inputs.n != n->nin || body->inputs.n != n->nin ||
 	    body->outputs.n != n->nin)
 		return infer_bad(x, n, e, "lacks a body, or a condition");
 	begin_while(x, n, body, 1);
+	outer = begin_following(x);
 	old = xcalloc((size_t)n->nin + 1, sizeof *old);
 	turns = follow_while(x, cond, body, n->nin, old, e, &r);
 	free(old);
+	is_split = end_following(x, &outer);
 	if (r < 0)
 		return -1;
-	if (turns < 0) {
+	if (turns < 0 || is_split) {
 		begin_while(x, n, body, 0);
 		r = body_walk_any_turn(x, body, 0, n->nin, e);
 		if (r <= 0)

@@ -5,8 +5,8 @@
 #include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
-/* Are the channels the last dimension? The axis may be a list of one. */
-static int is_last(const struct call *l)
+/* The dimension of the channels. It may be a list of one. */
+static int64_t axis_of(const struct call *l)
 {
 	const struct json *axis = layer_get(l, "axis");
 	int64_t at = -1;
@@ -14,7 +14,12 @@ static int is_last(const struct call *l)
 	if (axis && axis->type == JSON_ARR)
 		axis = json_first(layer_of(l)->doc, axis);
 	json_int(axis, &at);
-	return at != 1;
+	return at;
+}
+
+static int is_last(const struct call *l)
+{
+	return axis_of(l) != 1;
 }
 
 static int batch_norm(const struct call *l, const struct call_row *row)
@@ -27,14 +32,16 @@ static int batch_norm(const struct call *l, const struct call_row *row)
 	return layer_made(l, out);
 }
 
-/* -1: each channel is a group. */
+/* -1: each channel is a group. Of another dimension than the first or the last nothing is asked. */
 static int group_norm(const struct call *l, const struct call_row *row)
 {
 	const struct call_row each = {row->theirs, "InstanceNormalization"};
 
 	l->out[0] = layer_fresh(l);
-	call_node_of(l, call_int(l, "groups", 0) == -1 ? &each : row, l->in, 1)->channels_last =
-		is_last(l);
+	if (call_int(l, "groups", 0) != -1 && (axis_of(l) == 1 || axis_of(l) == -1))
+		call_node_of(l, row, l->in, 1)->channels_last = is_last(l);
+	else
+		call_node_of(l, &each, l->in, 1);
 	return 0;
 }
 

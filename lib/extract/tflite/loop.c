@@ -52,8 +52,7 @@ int tflite_inner(struct reader *r, const struct call *o, struct err *e)
 
 		if (!g)
 			return -1;
-		if (g->inputs.n != nin || g->outputs.n != (is_condition ? g->outputs.n : nout) ||
-		    !g->outputs.n)
+		if (g->inputs.n != nin || (is_condition ? g->outputs.n < 1 : g->outputs.n != nout))
 			return err_set(e, "%s",
 				       is_loop ? "a loop does not hand on what it begins with"
 					       : "a branch does not read and make what its IF "
