@@ -107,7 +107,7 @@ static const char *isas_why(void)
 
 		s += *s == ',';
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
-		if (!isa_find(name))
+		if (!isa_find(name) || strcmp(isa_find(name)->family, name) != 0)
 			return "--isa wants avx512, avx2 and scalar, separated by commas";
 	}
 	return NULL;

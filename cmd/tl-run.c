@@ -570,7 +570,7 @@ int main(int argc, char **argv)
 		o.given = &given;
 	}
 	if (in_place_s < 0)
-		in_place_s = tune_s / 2;
+		in_place_s = o.by_library ? 0 : tune_s / 2;
 	if (!rc && o.db && in_place_s > 0)
 		rc = race_in_place(argv[first], &o, &e);
 	if (!rc)

@@ -80,6 +80,14 @@ static void test_valid(void)
 	set(&c, "mr", 1);
 	set(&c, "once", 1);
 	ok(algo_valid(c.algo, &c.w, c.knob, &why), "no two taps share an input at any stride");
+	start(&c, "matmul", "12x20:20x24", "gemm");
+	set(&c, "vl", 16);
+	set(&c, "mr", 4);
+	set(&c, "ks", 0);
+	ok(!algo_valid(c.algo, &c.w, c.knob, &why), "gemm has no parts of nothing: %s", why);
+	set(&c, "ks", 2);
+	set(&c, "depth", 0);
+	ok(!algo_valid(c.algo, &c.w, c.knob, &why), "nor steps of nothing: %s", why);
 }
 
 int main(void)

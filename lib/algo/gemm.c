@@ -108,10 +108,10 @@ static int ranges(const struct workload *w, struct range *r)
 			   "a part of k is neither cut into chunks nor prefetched");
 	product_streams(r, STREAMS, w, &p);
 	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
-	if (r->knob)
+	if (r->knob && !r->why) /* they divide */
 		range_need(r,
-			   r->knob[KS] == 1 || p.k % (r->knob[KS] * r->knob[DEPTH]) == 0 ||
-				   r->knob[DEPTH] == 1,
+			   r->knob[KS] == 1 || r->knob[DEPTH] == 1 ||
+				   p.k % (r->knob[KS] * r->knob[DEPTH]) == 0,
 			   "a part of k has no whole groups");
 	return 1;
 }

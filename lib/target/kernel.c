@@ -67,7 +67,7 @@ static void team_barrier(void)
 static void part(const struct kernel *k, const long *params, void *const *buffers, int thread,
 		 int threads, void (*barrier)(void))
 {
-	((c_kernel)k->entry)(params, buffers, thread, threads, barrier);
+	((c_kernel)k->entry)(params, kernel_operands(k, buffers), thread, threads, barrier);
 }
 
 static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
@@ -130,7 +130,8 @@ static void take_parts(struct shared_call *c)
 static int run_parts(const struct kernel *k, const long *params, void *const *buffers,
 		     const struct runner_parts *parts, int threads, struct err *e)
 {
-	struct shared_call c = {(c_kernel)k->entry, params, buffers, parts, {{0}}};
+	struct shared_call c = {
+		(c_kernel)k->entry, params, kernel_operands(k, buffers), parts, {{0}}};
 
 	if (threads > MOST_THREADS)
 		return run(k, params, buffers, threads, e);

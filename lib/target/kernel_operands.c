@@ -40,9 +40,12 @@ static int open_copy(struct copy *c, enum elem elem, size_t n, struct err *e)
 		c->map = NULL;
 		return err_sys(e, "there is no memory for an operand");
 	}
-	if (mprotect(c->map + GUARD, room(c->bytes), PROT_READ | PROT_WRITE))
-		return err_sys(e, "there is no memory for an operand");
-	return 0;
+	if (!mprotect(c->map + GUARD, room(c->bytes), PROT_READ | PROT_WRITE))
+		return 0;
+	err_sys(e, "there is no memory for an operand");
+	munmap(c->map, map_bytes(c));
+	c->map = NULL;
+	return -1;
 }
 
 int kernel_operands_put(struct kernel *k, void *const *buffers, const size_t *bytes,
