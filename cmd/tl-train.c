@@ -296,7 +296,7 @@ static int no_result(struct err *e)
 	if (train.data.others)
 		return err_set(e,
 			       "there is no result to learn from for the target %s; %lld are for "
-			       "others (--target)",
+			       "others (--target), or of types that models do not know",
 			       train.data.target->name, (long long)train.data.others);
 	return err_set(e, "there is no result to learn from");
 }

@@ -333,7 +333,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 		return 0;
 	if (!s.env_id)
 		return err_set(e, "\"env_id\" is missing or not a string");
-	if (c->target != d->target) {
+	if (c->target != d->target || !features_know(features_list(d->target), &c->w.dtype)) {
 		d->others++;
 		return 0;
 	}

@@ -65,7 +65,7 @@ struct dataset {
 	struct map envs, groups, uses; /* by id and caches; these and workload id; workload id */
 	struct limits here;	       /* for envs that no record describes */
 	const struct target *target;   /* results of others are passed over */
-	int64_t nrows, others;	       /* others: passed over for their target */
+	int64_t nrows, others;	       /* others: passed over for their target, or their types */
 	int64_t unusable;	       /* no program can be made of them here */
 	struct door door;
 };
