@@ -91,7 +91,7 @@ static size_t bytes(struct buf *b, const void *p, size_t n)
 
 /* Writing models */
 
-enum { MOST = 64, GRAPHS = 3 };
+enum { MOST = 64, GRAPHS = 5 };
 
 struct writer {
 	struct buf b;
@@ -559,6 +559,22 @@ static void test_branches(void)
 	       "branches within themselves");
 }
 
+/* A loop of three turns, each of which multiplies if its number is above `least`. */
+#define CHOOSING_LOOP(least)                                                                       \
+	LOOP "m S " least "\nb j\nends i s -> n r\nADD i one -> n\nLESS m i -> b\n"                \
+	     "IF b s -> r 0=3 1=4\n"                                                               \
+	     "more\ns f 2,8\nw f 8,8\nr f 2,8\nends s -> r\nFULLY_CONNECTED s w _ -> r\n"          \
+	     "more\ns f 2,8\nr f 2,8\nends s -> r\nABS s -> r\n"
+
+static void test_choosing_loops(void)
+{
+	expect(CHOOSING_LOOP("-1"), "2x8:8x5; 2x8:8x8 x3", "a loop that multiplies in each turn");
+	ok(!was_said("the larger branch counts"), "which is known");
+	expect(CHOOSING_LOOP("1"), "2x8:8x5; 2x8:8x8 x3", "or in its last turn alone");
+	ok(was_said("the larger branch counts of: r"), "counts its larger branch, and says so");
+	expect(CHOOSING_LOOP("5"), "2x8:8x5", "or in none");
+}
+
 static void test_loops(void)
 {
 	expect(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3", "a loop of three turns");
@@ -729,6 +745,7 @@ int main(void)
 	test_unknown();
 	test_recurrent();
 	test_loops();
+	test_choosing_loops();
 	test_branches();
 	test_stream();
 	test_hostile();
