@@ -96,6 +96,10 @@ strange() { # name, words of the sentence
 wrong model.pt 'PyTorch.*torch.onnx.export' records
 printf '\200\002\212\012l\374\234F\371 j\250P\031.\200\002M\n' >"$tmp/old.pt"
 strange old.pt 'PyTorch.*torch.onnx.export'
+printf '\022\001\0\0\0\0\0\0\0\0\0\0\0\0\0\0\n' >"$tmp/net-0000.params"
+strange net-0000.params 'MXNet.*mxnet.onnx.export_model'
+printf '{\n  "nodes": [\n    {\n      "op": "null"\n    }\n  ]\n}\n' >"$tmp/net-symbol.json"
+strange net-symbol.json 'MXNet.*mxnet.onnx.export_model'
 printf '\034\0\0\0TFL3\n\n\n\n' >"$tmp/model.tflite"
 wrong model.tflite 'this is a TFLite model; tl-extract reads it' records
 "$bin/tl-run" --no-db "$tmp/model.tflite" >"$tmp/out" 2>"$tmp/err"

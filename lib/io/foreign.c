@@ -36,11 +36,17 @@ static const char keras_archive[] =
 	"this is a .keras archive; tl-extract reads it, and model.export('network.onnx', format='onnx') "
 	"in Python makes an ONNX model of it";
 
+static const char mxnet[] =
+	"this is of a network of MXNet's, which is not read; in Python, "
+	"mxnet.onnx.export_model(symbol, parameters, ...) makes an ONNX model of it";
+
 /* What no program reads. */
 static const struct mark unread[] = {
 	AT(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", torch),
 	AT(0, "version https://git-lfs",
 	   "this is a pointer of Git LFS, not the file; `git lfs pull` fetches it"),
+	AT(0, "\x12\x01\0\0\0\0\0\0", mxnet), /* parameters */
+	AT(0, "{\n  \"nodes\": [", mxnet),    /* symbols */
 	AT(0, "SQLite format 3", "this is a database; programs that use one take it by -d FILE"),
 	AT(0, "\xff\xfe", "this text is in UTF-16; `iconv -f UTF-16 -t UTF-8` makes UTF-8 of it"),
 };

@@ -12,7 +12,14 @@
 #include "lib/run/timing.h"
 #include "lib/trial/duel.h"
 
-enum { WARM_RUNS = 2, RUNS = 8, BUDGET_PAIRS = 24, WHOLE_PAIRS = 24, WHOLE_MOST = 2 * DUEL_MAX };
+enum {
+	WARM_RUNS = 2,
+	RUNS = 8,
+	BUDGET_PAIRS = 24,
+	LEAST_PAIRS = 6,
+	WHOLE_PAIRS = 24,
+	WHOLE_MOST = 2 * DUEL_MAX
+};
 
 static const double SHARE = 0.01, /* of the network's time: less is not worth a race */
 	BEYOND = 0.05;		  /* of the time alone, likewise */
@@ -443,7 +450,8 @@ static int compare_whole(const struct whole *w, struct inplace *how, struct err 
 	double s[2][WHOLE_PAIRS], ratio[WHOLE_PAIRS];
 	int rc = 0, n = 0;
 
-	for (; !rc && n < WHOLE_PAIRS && !how->stopped(); n++) {
+	for (; !rc && n < WHOLE_PAIRS && (n < LEAST_PAIRS ? !how->stopped() : !is_time_over(how));
+	     n++) {
 		for (int i = 0; !rc && i < 2; i++) {
 			const int number = i ^ (n & 1);
 
