@@ -9,7 +9,7 @@ tl=$bin/tl
 ok $? 'without a name it lists programs'
 for program in "$bin"/tl-*; do
 	name=${program##*/tl-}
-	summary=$("$program" --help | sed -n '2,/^$/p' | tr '\n' ' ' | sed 's/\. *$//')
+	summary=$("$program" --help | sed -n '2,/^$/p' | grep -v '^  *or: ' | tr '\n' ' ' | sed 's/\. *$//')
 	grep -q "^  $name  *$summary" "$tmp/list" || echo "# $name: $summary"
 done >"$tmp/missing"
 cat "$tmp/missing"
@@ -54,7 +54,7 @@ refused 'a file without a name' '--output wants the name of a file, not ""' tl-g
 refused 'two outputs in one file' '--refused and --output write to the same file' tl-filter --refused "$tmp/both" -o "$tmp/both"
 refused 'two outputs in one new file' '--output and --save-inputs write to the same file' tl-run -o "$tmp/new" --save-inputs "$tmp/new" model
 ln "$tmp/both" "$tmp/alias"
-refused 'two outputs in one file of two names' '--output and --journal write to the same file' tl-measure --journal "$tmp/both" -o "$tmp/alias"
+refused 'two outputs in one file of two names' '--journal and --output write to the same file' tl-measure --journal "$tmp/both" -o "$tmp/alias"
 "$bin/tl-filter" --refused /dev/null -o /dev/null </dev/null 2>"$tmp/err"
 ok $? 'a device takes two outputs'
 echo "1..$n"

@@ -540,11 +540,14 @@ __attribute__((constructor)) static void load_real(void)
 void kernel(const long *params, float *const *buffers, long thread, long threads,
 	    void (*barrier)(void))
 {
-	static __thread int number;
-	struct call c = {buffers, thread, threads, barrier, ++number, NULL};
+	/* A call has as many parts as it says that there are threads, whoever runs them. */
+	static int begun, ended;
+	static __thread int is_met;
+	const int earlier = __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST);
+	struct call c = {buffers, thread, threads, barrier, earlier / (int)threads + 1, NULL};
 	int then;
 
-	if (number == 1) {
+	if (!is_met++) {
 		find_output(buffers);
 		barrier();
 	}
@@ -555,8 +558,7 @@ void kernel(const long *params, float *const *buffers, long thread, long threads
 	real(params, buffers, thread, threads, barrier);
 	if (then != AFTER)
 		return;
-	barrier();
-	if (thread == 0)
+	if (__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST) % threads == 0) /* the last part */
 		harm(&c, NAME);
 }
 
