@@ -121,7 +121,7 @@ int body_truth(const struct value *v)
 	return v->kept[0].i != 0;
 }
 
-/* What a branch reads by inputs of its own, which ONNX's have not. */
+/* Gives a branch what it reads by inputs of its own, which branches of ONNX have not. */
 static void begin_branch(const struct infer *x, const struct graph_node *n, struct graph *branch)
 {
 	for (int i = 0; i < branch->inputs.n; i++) {

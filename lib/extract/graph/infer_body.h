@@ -1,4 +1,4 @@
-/* What the operators with graphs inside have in common.
+/* Operators with graphs inside share these functions.
  *
  * Graphs inside (If, Loop, Scan, TensorFlow's While) are walked in place by inference
  * (infer_body.h), with the values that they read from around them. graph.times says how often they
