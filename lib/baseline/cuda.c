@@ -16,8 +16,8 @@
  * thread has a handle of its own, which also runs the plans that it made. OpenMP has bound the
  * first thread of a worker to one CPU; the others may use all CPUs of the process.
  *
- * What a graph must look like was learned by asking cuDNN 9.28 for plans for a described H100,
- * which needs no device. Its kernels for relu(convolution + z + bias) take that graph with all
+ * cuDNN 9.28, asked for plans for a described H100, which needs no device, told how a graph must
+ * look. Its kernels for relu(convolution + z + bias) take that graph with all
  * four operations only, so zeros stand in for what a workload lacks. No other kernel of single
  * precision fuses post-ops, but one that is compiled. Chains of pointwise operations alone want
  * the second dimension innermost, so nchw is turned.

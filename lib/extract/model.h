@@ -2,15 +2,14 @@
  * inferred, the operators found and fused; workloads go to the result, and what is left out is
  * said.
  *
- * What is not as in ONNX is said by the node: channels last, the order of a filter's dimensions, a
+ * A node says where it differs from ONNX: channels last, the order of a filter's dimensions, a
  * right side that is transposed. A reader makes several nodes of an operator where ONNX has
  * several (an activation that is an option of a convolution), so that fusing sees what it knows.
- * What has no counterpart keeps its name, and the shape that the file declares.
+ * An operator without a counterpart keeps its name, and the shape that the file declares.
  *
- * What the file tells. A value's declared shape fills in what inference leaves open. A format that
- * tells the shape of every tensor marks its nodes is_told, and then no rule is asked
- * (lib/extract/torch/, where shapes are expressions of symbols and the reader gives the symbols
- * their sizes).
+ * A value's declared shape fills in what inference leaves open. A format that tells the shape of
+ * every tensor marks its nodes is_told, and then no rule is asked (lib/extract/torch/, where shapes
+ * are expressions of symbols and the reader gives the symbols their sizes).
  */
 #ifndef TL_EXTRACT_MODEL_H
 #define TL_EXTRACT_MODEL_H

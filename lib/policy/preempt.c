@@ -28,15 +28,15 @@
  * avoid that (tl-prune computes it, struct policy_op has it). A stopped operator gets another
  * short turn after 2 rounds, then after 4, 8 and so on, because a plateau may be bad luck.
  *
- * What a doubling brought one operator is known to 2 or 3% only, because two processes differ by
- * as much. So the policy tells it from the mean of all operators at the same number of candidates,
- * weighed by their part of the network's time, and to a third from the operator's own. The search
- * proposes its best first, so the next doubling is expected to bring half of what the last one
- * did. The same reckoning ends the run: all stop when as many core-seconds again as were spent are
- * expected to bring less than 0.5% of the network's time (--min-gain). For that decision the gain
- * is taken 2.5 times, as it was measured to be in runs that went on: later candidates come from a
- * search that has learned from the first ones. The rule has no unit: it is the same for a small
- * and a large network, and on a fast and a slow machine.
+ * A measurement tells the gain of one operator's doubling to 2 or 3% only, because two processes
+ * differ by as much. So the policy tells it from the mean of all operators at the same number of
+ * candidates, weighed by their part of the network's time, and to a third from the operator's own.
+ * The search proposes its best first, so the next doubling is expected to bring half of what the
+ * last one did. The same reckoning ends the run: all stop when as many core-seconds again as were
+ * spent are expected to bring less than 0.5% of the network's time (--min-gain). For that decision
+ * the gain is taken 2.5 times, as it was measured to be in runs that went on: later candidates come
+ * from a search that has learned from the first ones. The rule has no unit: it is the same for a
+ * small and a large network, and on a fast and a slow machine.
  */
 #include <math.h>
 #include <stdio.h>

@@ -31,8 +31,8 @@ static void put_ratio(struct table *t, int col, double ratio, const char *none)
 		table_cell(t, col, "%.2f", ratio);
 }
 
-/* Of the machine's peak, which is that of single precision: NAN where either is not known, or the
- * operations are of other types. */
+/* Returns the share of the machine's peak, which is that of single precision. NAN: one of both is
+ * not known, or the operations are of other types. */
 static double peak_share(const struct report *r, int is_single, double flops, double s)
 {
 	return r->peak > 0 && is_single ? flops / s / r->peak : NAN;

@@ -54,9 +54,9 @@ void chooser_close(struct chooser *c);
 const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE]);
 /* 1; 0: no algorithm applies; -1. */
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e);
-/* What may be faster in the network than the kernel that was chosen, if the workload is among those
- * that are raced: at most CHOOSER_RIVALS of the database's candidates that are hardly slower alone,
- * the fastest of each other algorithm before others. Returns how many, or -1. */
+/* Finds kernels that may be faster in the network than the chosen one, if the workload is among
+ * those that are raced: at most CHOOSER_RIVALS of the database's candidates that are hardly slower
+ * alone, the fastest of each other algorithm before others. Returns how many, or -1. */
 enum { CHOOSER_RIVALS = 3 };
 int chooser_rivals(struct chooser *c, const struct workload *w, const struct chosen *now,
 		   struct chosen out[CHOOSER_RIVALS], struct err *e);
