@@ -21,19 +21,10 @@ static int look(const char *told, struct limits *m)
 
 static void test_caches(void)
 {
-	static const char *const bad[] = {"l1d",
-					  "l1d=",
-					  "l1d=0",
-					  "l1d=-1",
-					  "l1d=32K",
-					  "l1=32768",
-					  "l2=1,",
-					  ",",
-					  "l2=1;l3=2",
-					  "=1",
-					  "threads=2",
-					  "l2=1 l3=2",
-					  "l3=9999999999999999999999"};
+	static const char *const bad[] = {
+		"l1d",	     "l1d=",	  "l1d=0",  "l1d=-1",	 "l1d=32K",
+		"l1=32768",  "l2=1,",	  ",",	    "l2=1;l3=2", "=1",
+		"threads=2", "l2=1 l3=2", "wide=0", "wide=3",	 "l3=9999999999999999999999"};
 	struct limits here, m;
 	int refused = 0, all = sizeof bad / sizeof *bad, rc;
 
@@ -44,10 +35,13 @@ static void test_caches(void)
 	rc = look("l1d=49152,l2=2097152,l3=34603008", &m);
 	ok(rc == 0 && m.l1d == 49152 && m.l2 == 2097152 && m.l3 == 34603008,
 	   "TL_LIMITS tells of others %s", err.msg);
-	ok(!strcmp(m.isa, here.isa) && m.lanes == here.lanes && m.threads == here.threads,
+	ok(!strcmp(m.isa, here.isa) && m.lanes == here.lanes && m.threads == here.threads &&
+		   m.wide_turns == here.wide_turns,
 	   "and of nothing else");
 	rc = look("l2=77777", &m);
 	ok(rc == 0 && m.l1d == here.l1d && m.l2 == 77777 && m.l3 == here.l3, "or of one of them");
+	rc = look("wide=2,l2=77777", &m);
+	ok(rc == 0 && m.wide_turns == 2 && m.l2 == 77777, "the widest vectors in two turns");
 	for (int i = 0; i < all; i++) {
 		rc = look(bad[i], &m);
 		if (rc < 0 && err.status == EXIT_USAGE && strstr(err.msg, bad[i]))

@@ -112,7 +112,7 @@ cpus 2 | train >"$tmp/two" && ! head -n 1 "$tmp/two" | grep -q 'scale_abroad\|cp
 ok $? 'the card tells what the model is worth on a CPU left out'
 sed '/"done"/d; 1s/"scale":[0-9.e-]*,"scale_abroad":[0-9.e-]*/"scale":1,"scale_abroad":10/' "$tmp/three" | rehash >"$tmp/ten"
 # deviations L2 MODEL: on a machine with such a second-level cache
-deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432 "$bin/tl-filter" -m "$2" -k 20 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
+deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432,wide=1 "$bin/tl-filter" -m "$2" -k 20 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
 sed 's/"scale_abroad":10/"scale_abroad":1/;/"done"/d' "$tmp/ten" | rehash >"$tmp/one"
 for l2 in 2097152 4194304; do
 	deviations $l2 "$tmp/one" >"$tmp/a"
@@ -120,6 +120,20 @@ for l2 in 2097152 4194304; do
 done >"$tmp/got"
 printf '1\n10\n' | cmp -s - "$tmp/got"
 ok $? 'and deviations there have the scale of such CPUs'
+# Thirty candidates of which each won by a tenth in a duel with the one before, though all took a millisecond
+grep '"status":"ok"' "$tmp/results" | head -n 30 | awk '{
+	match($0, /"candidate_id":"[0-9a-f]*"/)
+	id = substr($0, RSTART + 16, 32)
+	sub(/"latency_s":[0-9.e-]*/, "\"latency_s\":0.001" (NR > 1 ? ",\"duel\":{\"against\":\"" last "\",\"ratio\":1.1,\"ci\":[1.05,1.15],\"latency_s\":0.001,\"end\":\"won\"}" : ""))
+	last = id
+	print
+}' >"$tmp/chain"
+"$bin/tl-train" --dump-features "$tmp/chain" >"$tmp/csv" &&
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "latency_s") column = i }
+		NR == 3 && $column > 0.000908 && $column < 0.00091 { second = 1 }
+		{ last = $column }
+		END { exit !(NR == 31 && second && last > 0.00075 && last < 0.00085) }' "$tmp/csv"
+ok $? 'errors of a long chain of duels do not add up'
 # Features
 "$bin/tl-train" --dump-features "$tmp/results" >"$tmp/csv" &&
 	[ "$(wc -l <"$tmp/csv")" -eq "$(($(grep -c '"type":"result"' "$tmp/results") + 1))" ] &&

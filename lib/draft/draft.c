@@ -55,19 +55,36 @@ struct level {
 	double rate; /* bytes a cycle from here */
 };
 
+/* The part of what a thread touches of each buffer that it must bring into a cache of the whole
+ * team. What several threads touch is there once: each brings its part, and finds the others'. */
+static void team_shares(const struct draft *d, const double *touched, double *share)
+{
+	for (int i = 0; i < d->n->nbuffers; i++) {
+		const struct buffer *b = &d->n->buffer[i];
+		const double bytes = (double)buffer_bytes(b), all = d->walk.threads * touched[i];
+
+		share[i] = 1;
+		if ((b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED) && all > bytes)
+			share[i] = max(bytes / all, 1 / d->walk.threads);
+	}
+}
+
 /* Bytes that move from a level, and those that move besides because operands are cold. */
 static double traffic(const struct draft *d, const struct level *l, const double *touched,
-		      unsigned cold, double *besides)
+		      const double *share, unsigned cold, double *besides)
 {
-	double by_buffer[NEST_BUFFERS];
-	const double sum = walk_traffic(&d->walk, l->size * FITS, d->whole, d->body, by_buffer);
+	double by_buffer[NEST_BUFFERS], whole = d->whole, sum = 0;
 
+	for (int i = 0; i < d->n->nbuffers; i++)
+		whole -= (1 - share[i]) * touched[i];
+	walk_traffic(&d->walk, l->size * FITS, whole, d->body, by_buffer);
 	*besides = 0;
-	for (int i = 0; cold && i < d->n->nbuffers; i++) {
+	for (int i = 0; i < d->n->nbuffers; i++) {
 		const struct buffer *b = &d->n->buffer[i];
 
+		sum += share[i] * by_buffer[i];
 		if ((b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED) && cold >> b->role & 1)
-			*besides += max(touched[i] - by_buffer[i], 0);
+			*besides += share[i] * max(touched[i] - by_buffer[i], 0);
 	}
 	return sum;
 }
@@ -92,12 +109,15 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	const struct limits *m = d->m;
 	struct walk *w = &d->walk, first;
 	double hz = assumed_hz(m), touched[NEST_BUFFERS], warm[1 + LEVELS], far[1 + LEVELS];
-	double bytes[LEVELS], besides, forks_s;
+	double bytes[LEVELS], besides, forks_s, own[NEST_BUFFERS], shared[NEST_BUFFERS];
 	struct level level[LEVELS];
 
 	walk_nest(w, n, m, registers, 0);
 	walk_working_sets(w, &d->whole, d->body);
 	walk_touched(w, touched);
+	team_shares(d, touched, shared);
+	for (int i = 0; i < n->nbuffers; i++)
+		own[i] = 1;
 	d->items = w->phase[w->longest].items;
 	d->forks = nest_threads(n, m->threads) > 1 ? w->nphases : 0;
 	d->uneven_cycles = uneven(w, &first);
@@ -107,7 +127,8 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	level[FROM_MEMORY] = (struct level){(double)m->l3 / w->threads, assumed.memory};
 	warm[LEVELS] = far[LEVELS] = d->compute_cycles;
 	for (int i = 0; i < LEVELS; i++) {
-		bytes[i] = traffic(d, &level[i], touched, cold, &besides);
+		bytes[i] = traffic(d, &level[i], touched, i == FROM_MEMORY ? shared : own, cold,
+				   &besides);
 		if (i == FROM_L2)
 			bytes[i] += w->conflict_bytes;
 		warm[i] = bytes[i] / level[i].rate;

@@ -5,6 +5,8 @@
  * move between the cache levels. Blocks at the edge are smaller than the first. The greatest of
  * these times hides most of the others. Data that fit a cache are there, but for operands that are
  * said to be cold: a thread brings what it touches of those from memory once, through all levels.
+ * A team shares the third level: what several threads touch is there once, and came from memory
+ * once.
  *
  * A nest of blocks of threads is not walked. Its time is that of occupancy.h, with warm caches.
  */

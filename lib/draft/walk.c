@@ -299,10 +299,16 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 		      double share);
 
 /* Counts an operation: here, times over; and in all. */
-static void count(struct walk *w, double *here, double *all, double times, double share)
+static void count(struct walk *w, enum walk_op op, int lanes, struct work *here, double times,
+		  double share)
 {
-	*here += times;
-	*all += share * w->outside[w->depth];
+	const double more = lanes > w->m->lanes / 2 ? max(w->m->wide_turns - 1, 0) : 0;
+	const double all = share * w->outside[w->depth];
+
+	here->ops.n[op] += times;
+	here->ops.more[op] += times * more;
+	w->ops.n[op] += all;
+	w->ops.more[op] += all * more;
 }
 
 static void walk_access(struct walk *w, struct work *here, const struct affine *valid, double times,
@@ -310,7 +316,7 @@ static void walk_access(struct walk *w, struct work *here, const struct affine *
 {
 	if (!valid)
 		return;
-	count(w, &here->ops.other, &w->ops.other, times * machine.mask, share * machine.mask);
+	count(w, WALK_OTHER, 1, here, times * machine.mask, share * machine.mask);
 	w->masks += share * w->outside[w->depth];
 }
 
@@ -351,9 +357,9 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 		if (w->n->buffer[x->buffer].kind == BUFFER_REG)
 			return;
 		if (is_converted(w, x->buffer) && elem_group(x->elem) == 1)
-			count(w, &here->ops.arith, &w->ops.arith, times * machine.widen,
+			count(w, WALK_ARITH, x->lanes, here, times * machine.widen,
 			      share * machine.widen);
-		count(w, &here->ops.load, &w->ops.load, times, share);
+		count(w, WALK_LOAD, x->lanes, here, times, share);
 		if (x->lanes == 1)
 			w->scalars += share * w->outside[w->depth];
 		walk_access(w, here, x->valid, times, share);
@@ -361,16 +367,16 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 		return;
 	case EXPR_DOT:
 	case EXPR_FMA:
-		count(w, &here->ops.fma, &w->ops.fma, times, share);
+		count(w, WALK_FMA, x->lanes, here, times, share);
 		w->flops += 2 * x->lanes * elem_group(x->a->elem) * share * w->outside[w->depth];
 		if (w->folded && x->lanes > 1)
-			count(w, &here->ops.load, &w->ops.load, times, share);
+			count(w, WALK_LOAD, x->lanes, here, times, share);
 		break;
 	case EXPR_CONST:
 	case EXPR_BCAST: /* of a load: one operation with it */
 		break;
 	default:
-		count(w, &here->ops.arith, &w->ops.arith, times * operations(x->kind),
+		count(w, WALK_ARITH, x->lanes, here, times * operations(x->kind),
 		      share * operations(x->kind));
 	}
 	walk_expr(w, x->a, here, times, share);
@@ -384,7 +390,7 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 	const struct expr *x = s->value;
 
 	if (w->folded && x->kind == EXPR_BCAST) /* counted with its uses */
-		count(w, &here->ops.load, &w->ops.load, -times, -share);
+		count(w, WALK_LOAD, x->lanes, here, -times, -share);
 	w->code += w->copies[w->depth];
 	walk_expr(w, x, here, times, share);
 	if (w->n->buffer[s->buffer].kind == BUFFER_REG) {
@@ -392,13 +398,12 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 		    x->c->buffer == s->buffer)
 			here->chain += times;
 		else if (x->kind == EXPR_CONST)
-			count(w, &here->ops.other, &w->ops.other, times, share);
+			count(w, WALK_OTHER, 1, here, times, share);
 		return;
 	}
 	if (is_converted(w, s->buffer))
-		count(w, &here->ops.arith, &w->ops.arith, times * round_ops(w),
-		      share * round_ops(w));
-	count(w, &here->ops.store, &w->ops.store, times, share);
+		count(w, WALK_ARITH, x->lanes, here, times * round_ops(w), share * round_ops(w));
+	count(w, WALK_STORE, x->lanes, here, times, share);
 	walk_access(w, here, s->valid, times, share);
 	/* Lines that are written come and go, or just go. */
 	add_site(w, s->buffer, &s->a, x->lanes, share, s->streams ? 1 : 2);
@@ -406,15 +411,24 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 
 static double all_ops(const struct walk_ops *k)
 {
-	return k->fma + k->arith + k->load + k->store + k->other;
+	double sum = 0;
+
+	for (int op = 0; op < WALK_OPS; op++)
+		sum += k->n[op];
+	return sum;
+}
+
+static double turns(const struct walk_ops *k, enum walk_op op)
+{
+	return k->n[op] + k->more[op];
 }
 
 static double ports(const struct walk *w, const struct walk_ops *k)
 {
 	const struct limits *m = w->m;
-	double fma = (k->fma + k->arith) / m->fma_per_cycle;
-	double load = k->load / (m->load_per_cycle * machine.load_share);
-	double store = k->store / m->store_per_cycle;
+	double fma = (turns(k, WALK_FMA) + turns(k, WALK_ARITH)) / m->fma_per_cycle;
+	double load = turns(k, WALK_LOAD) / (m->load_per_cycle * machine.load_share);
+	double store = turns(k, WALK_STORE) / m->store_per_cycle;
 
 	return max(max(fma, load), max(store, all_ops(k) / m->issue_per_cycle));
 }
@@ -453,7 +467,7 @@ static double trips(struct walk *w, const struct node *s)
 /* The path's last loop multiplies and adds, and has no other inside. */
 static void keep_inner(struct walk *w, const struct work *k, double n, double cycles, double share)
 {
-	double runs = share * w->outside[w->depth - 1], fmas = runs * n * k->ops.fma;
+	double runs = share * w->outside[w->depth - 1], fmas = runs * n * k->ops.n[WALK_FMA];
 
 	w->inner_cycles += runs * n * cycles;
 	if (fmas <= w->inner.fmas)
@@ -480,13 +494,13 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 	if (inner.loops) {
 		each = inner.cycles + ports(w, &inner.ops) + machine.loop;
 	} else {
-		inner.ops.other += 2.0 / (s->unroll > 1 ? s->unroll : 1);
+		inner.ops.n[WALK_OTHER] += 2.0 / (s->unroll > 1 ? s->unroll : 1);
 		each = ports(w, &inner.ops) + machine.turn / (s->unroll > 1 ? s->unroll : 1);
 		if (inner.chain > 0)
 			each = max(each, w->m->fma_latency / in_flight(w->m, &inner.ops, n));
-		else if (inner.ops.fma == 0)
+		else if (inner.ops.n[WALK_FMA] == 0)
 			each = max(each, 1);
-		if (inner.ops.fma > 0)
+		if (inner.ops.n[WALK_FMA] > 0)
 			keep_inner(w, &inner, n, each, share);
 	}
 	w->depth--;

@@ -56,9 +56,12 @@ struct walk_last {
 	int conflicts, straddles;
 };
 
-/* Operations, a vector or a scalar each. */
+/* By the port that an operation keeps busy. */
+enum walk_op { WALK_FMA, WALK_ARITH, WALK_LOAD, WALK_STORE, WALK_OTHER, WALK_OPS };
+
 struct walk_ops {
-	double fma, arith, load, store, other;
+	double n[WALK_OPS];    /* operations, a vector or a scalar each */
+	double more[WALK_OPS]; /* turns of theirs beyond the first: limits.wide_turns */
 };
 
 /* The innermost loop that does most of the multiply-adds. */

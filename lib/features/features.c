@@ -68,9 +68,10 @@ const struct feature_list *features_find(const char *version, size_t n)
 void features_rates(const struct limits *m, struct rates *r)
 {
 	double hz = assumed_hz(m), threads = m->threads > 0 ? m->threads : 1;
+	double turns = m->wide_turns > 1 ? m->wide_turns : 1;
 
 	*r = (struct rates){
-		.flops = hz * threads * m->fma_per_cycle * m->lanes * 2,
+		.flops = hz * threads * m->fma_per_cycle * m->lanes * 2 / turns,
 		.l2 = hz * threads * assumed.l2,
 		.l3 = hz * threads * assumed.l3,
 		.memory = hz * threads * assumed.memory,
@@ -139,14 +140,14 @@ static void of_ops(struct at *a)
 	const struct walk_ops *k = &w->ops;
 
 	a->f[FEATURE_waste] = feature_share(w->flops * w->threads, a->flops);
-	a->f[FEATURE_lanes] = feature_share(w->flops, 2 * k->fma * a->m->lanes);
-	a->f[FEATURE_loads] = feature_share(k->load, k->fma);
-	a->f[FEATURE_stores] = feature_ratio(k->store, k->fma);
-	a->f[FEATURE_ariths] = feature_ratio(k->arith, k->fma);
-	a->f[FEATURE_others] = feature_ratio(k->other, k->fma);
-	a->f[FEATURE_scalars] = feature_share(w->scalars, k->fma);
-	a->f[FEATURE_straddles] = feature_share(w->straddles, k->load + k->store);
-	a->f[FEATURE_masks] = feature_share(w->masks, k->load + k->store);
+	a->f[FEATURE_lanes] = feature_share(w->flops, 2 * k->n[WALK_FMA] * a->m->lanes);
+	a->f[FEATURE_loads] = feature_share(k->n[WALK_LOAD], k->n[WALK_FMA]);
+	a->f[FEATURE_stores] = feature_ratio(k->n[WALK_STORE], k->n[WALK_FMA]);
+	a->f[FEATURE_ariths] = feature_ratio(k->n[WALK_ARITH], k->n[WALK_FMA]);
+	a->f[FEATURE_others] = feature_ratio(k->n[WALK_OTHER], k->n[WALK_FMA]);
+	a->f[FEATURE_scalars] = feature_share(w->scalars, k->n[WALK_FMA]);
+	a->f[FEATURE_straddles] = feature_share(w->straddles, k->n[WALK_LOAD] + k->n[WALK_STORE]);
+	a->f[FEATURE_masks] = feature_share(w->masks, k->n[WALK_LOAD] + k->n[WALK_STORE]);
 	a->f[FEATURE_code] = feature_ratio(w->code, 1);
 }
 
@@ -154,21 +155,24 @@ static void of_tile(struct at *a)
 {
 	const struct walk_inner *t = &a->w->inner;
 	const struct limits *m = a->m;
-	double fma = t->ops.fma / m->fma_per_cycle, all;
+	double fma = (t->ops.n[WALK_FMA] + t->ops.more[WALK_FMA]) / m->fma_per_cycle, all = 0;
 
 	a->f[FEATURE_registers] = feature_share((double)a->w->registers, m->vregs);
 	if (t->fmas <= 0)
 		return;
-	all = t->ops.fma + t->ops.arith + t->ops.load + t->ops.store + t->ops.other;
-	a->f[FEATURE_tile_fmas] = (float)t->ops.fma;
-	a->f[FEATURE_tile_loads] = feature_share(t->ops.load, t->ops.fma);
-	a->f[FEATURE_tile_others] = feature_share(t->ops.other + t->ops.arith, t->ops.fma);
+	for (int op = 0; op < WALK_OPS; op++)
+		all += t->ops.n[op];
+	a->f[FEATURE_tile_fmas] = (float)t->ops.n[WALK_FMA];
+	a->f[FEATURE_tile_loads] = feature_share(t->ops.n[WALK_LOAD], t->ops.n[WALK_FMA]);
+	a->f[FEATURE_tile_others] =
+		feature_share(t->ops.n[WALK_OTHER] + t->ops.n[WALK_ARITH], t->ops.n[WALK_FMA]);
 	a->f[FEATURE_tile_rate] = feature_share(t->cycles, fma);
-	a->f[FEATURE_tile_load_bound] = feature_share(t->ops.load / m->load_per_cycle, t->cycles);
+	a->f[FEATURE_tile_load_bound] =
+		feature_share(t->ops.n[WALK_LOAD] / m->load_per_cycle, t->cycles);
 	a->f[FEATURE_tile_issue_bound] = feature_share(all / 4, t->cycles);
 	a->f[FEATURE_tile_run] = feature_ratio(t->n, 1);
 	a->f[FEATURE_tile_share] = feature_share(a->w->inner_cycles, a->w->cycles);
-	a->f[FEATURE_tile_fma_share] = feature_share(t->fmas, a->w->ops.fma);
+	a->f[FEATURE_tile_fma_share] = feature_share(t->fmas, a->w->ops.n[WALK_FMA]);
 }
 
 static void of_threads(struct at *a)

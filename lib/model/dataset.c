@@ -7,6 +7,7 @@
 #include "lib/base/sort.h"
 #include "lib/io/record.h"
 #include "lib/record/result.h"
+#include "lib/space/isa.h"
 #include "lib/target/target.h"
 
 enum { FEWEST_SAMPLES = 3 };
@@ -138,6 +139,7 @@ static void read_env(struct dataset *d, const struct json *v, const char *id)
 	const struct json_doc *doc = &d->doc;
 	struct limits limits = d->here;
 	int64_t threads = limits.threads;
+	double peak;
 	const char *isa;
 
 	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
@@ -148,6 +150,8 @@ static void read_env(struct dataset *d, const struct json *v, const char *id)
 	number(doc, v, "l3", &limits.l3);
 	number(doc, v, "threads", &threads);
 	limits.threads = (int)threads;
+	if (!json_num(json_get(doc, json_get(doc, v, "probe"), "peak_flops"), &peak))
+		limits.wide_turns = isa_wide_turns(&limits, peak);
 	for (int i = 0; i < CACHES_STATES; i++) {
 		struct data_env *env = find_env(d, id, (enum caches)i);
 
@@ -275,13 +279,18 @@ static int is_failure(enum status s)
 }
 
 /* The time of a result. If it was compared in a duel with a candidate of known time, this is that
- * time divided by their ratio, so that it does not matter when either was measured. Otherwise it
- * is its own time. 0: none. */
-static int time_of(const struct data_group *g, const struct result *s, double *latency,
-		   struct err *e)
+ * time divided by their ratio, so that it hardly matters when either was measured. Otherwise it is
+ * its own time. 0: none.
+ *
+ * A search duels with the winner of the last duel, and a winner's ratio flatters it. OWN of its own
+ * time keeps the errors of such a chain from adding up. */
+static int time_of(const struct data_group *g, const struct result *s, struct data_row *r,
+		   double *latency, struct err *e)
 {
+	static const double OWN = 0.3;
 	const char *id = s->duel.against;
 	intptr_t known = id ? (intptr_t)map_get(&g->ids, id, strlen(id)) : 0;
+	const struct data_row *against = known ? &g->row[known - 1] : NULL;
 	double ratio;
 
 	*latency = isnan(s->latency_s) ? 0 : s->latency_s;
@@ -289,8 +298,12 @@ static int time_of(const struct data_group *g, const struct result *s, double *l
 		return 0;
 	if (result_ratio(s, &ratio, e) < 0)
 		return -1;
-	if (known && ratio > 0 && g->row[known - 1].latency_s > 0)
-		*latency = g->row[known - 1].latency_s / ratio;
+	if (!against || !(ratio > 0) || !(against->latency_s > 0))
+		return 0;
+	*latency = against->chained && *latency > 0
+			   ? pow(against->latency_s / ratio, 1 - OWN) * pow(*latency, OWN)
+			   : against->latency_s / ratio;
+	r->chained = 1;
 	return 0;
 }
 
@@ -350,7 +363,7 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	}
 	if (is_failure(s.status))
 		r->failed = !r->latency_s && !r->bound_s;
-	if (time_of(g, &s, &latency, e) < 0)
+	if (time_of(g, &s, r, &latency, e) < 0)
 		return -1;
 	if (!(latency > 0))
 		return 0;

@@ -33,6 +33,7 @@ struct data_row {
 	double latency_s; /* 0: it failed, or was preempted */
 	double bound_s;	  /* preempted: its lower bound */
 	int failed;	  /* it failed through its own fault */
+	int chained;	  /* its time was told by a duel with another one */
 	double draft_s;
 	double prior; /* what is known of its value: an older model's, to learn its errors, or what
 			 cold operands cost */

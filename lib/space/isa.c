@@ -51,6 +51,14 @@ const struct isa *isa_find(const char *name)
 	return NULL;
 }
 
+int isa_wide_turns(const struct limits *m, double peak_flops)
+{
+	enum { HALVES = 16 };		      /* lanes: fewer have whole units everywhere */
+	static const double one_each = 4.3e9; /* a second; no clock was that high with two */
+
+	return m->lanes >= HALVES && peak_flops > 0 && peak_flops < one_each * 2 * m->lanes ? 2 : 1;
+}
+
 const struct isa *isa_of_lanes(int64_t lanes)
 {
 	const struct isa *narrowest = isa_list;

@@ -38,6 +38,10 @@ struct isa {
 /* Widest first; of a family, the one with most instructions first. A row without a name ends it. */
 extern const struct isa isa_list[];
 
+/* In how many turns does a machine whose core has this peak (flops, f32) work on the widest
+ * vectors? Some have units of half a vector (AMD, "Software Optimization Guide for the AMD Zen4
+ * Microarchitecture", 2.11.1). */
+int isa_wide_turns(const struct limits *m, double peak_flops);
 /* NULL for an unknown name. */
 const struct isa *isa_find(const char *name);
 /* "avx512_bf16, avx512, avx2 and scalar": the names of all, for sentences. */

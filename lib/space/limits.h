@@ -15,6 +15,7 @@ struct limits {
 	int vregs;		     /* vector registers: 32, 16, 16 */
 	int folds;		     /* is a broadcast from memory an operand of arithmetic? */
 	int fma_per_cycle;	     /* vector FMAs started a cycle */
+	int wide_turns;		     /* cycles that units need for the widest vectors; 0: one */
 	int load_per_cycle, store_per_cycle;
 	int issue_per_cycle; /* operations of any kind */
 	int fma_latency;     /* cycles */

@@ -130,33 +130,46 @@ static int usable_cpus(int *threads, struct err *e)
 	return 0;
 }
 
-/* The caches that TL_LIMITS tells of. */
-static int told_caches(struct limits *m, struct err *e)
+/* The limits that TL_LIMITS tells of. */
+static int told_limits(struct limits *m, struct err *e)
 {
-	const int64_t most = (int64_t)1 << 40;
+	const int64_t bytes = (int64_t)1 << 40, turns = 2;
+	int64_t wide = m->wide_turns;
 	const struct {
 		const char *name;
-		int64_t *bytes;
-	} cache[] = {{"l1d=", &m->l1d}, {"l2=", &m->l2}, {"l3=", &m->l3}};
+		int64_t *value, most;
+	} limit[] = {{"l1d=", &m->l1d, bytes},
+		     {"l2=", &m->l2, bytes},
+		     {"l3=", &m->l3, bytes},
+		     {"wide=", &wide, turns}};
 	const char *told = getenv("TL_LIMITS");
 
 	for (const char *p = told; p && *p;) {
-		int64_t *bytes = NULL;
+		size_t i = 0, n = sizeof limit / sizeof *limit;
 		char *end;
 
-		for (size_t i = 0; i < sizeof cache / sizeof *cache; i++)
-			if (!strncmp(p, cache[i].name, strlen(cache[i].name)))
-				bytes = cache[i].bytes;
-		if (!bytes || !isdigit((unsigned char)*(p = strchr(p, '=') + 1)) ||
-		    (*bytes = strtoll(p, &end, 10)) <= 0 || *bytes > most ||
-		    (*end && (*end != ',' || !end[1])))
+		while (i < n && strncmp(p, limit[i].name, strlen(limit[i].name)) != 0)
+			i++;
+		if (i == n || !isdigit((unsigned char)*(p = strchr(p, '=') + 1)) ||
+		    (*limit[i].value = strtoll(p, &end, 10)) <= 0 ||
+		    *limit[i].value > limit[i].most || (*end && (*end != ',' || !end[1])))
 			return err_status(e, EXIT_USAGE,
-					  "TL_LIMITS is \"%s\"; it wants bytes such as "
-					  "\"l1d=32768,l2=1048576,l3=33554432\"",
+					  "TL_LIMITS is \"%s\"; it wants bytes, and turns of the "
+					  "widest vectors, such as "
+					  "\"l1d=32768,l2=1048576,l3=33554432,wide=1\"",
 					  told);
 		p = end + (*end == ',');
 	}
+	m->wide_turns = (int)wide;
 	return 0;
+}
+
+/* In how many turns does this CPU work on the widest vectors of its instruction set? Cores of AMD's
+ * family 25 that have AVX-512 (Zen 4) have units of half a vector; see isa_wide_turns(). */
+static int wide_turns(const struct limits *m)
+{
+	__builtin_cpu_init();
+	return m->lanes == 16 && __builtin_cpu_is("amdfam19h") ? 2 : 1;
 }
 
 static int set_isa(const char *isa, struct limits *m)
@@ -169,8 +182,9 @@ static int set_isa(const char *isa, struct limits *m)
 
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512|avx2|scalar
  * (asking for more than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS
- * does: l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs that
- * this process may run on, and its control groups grant. */
+ * does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors), or some of these.
+ * Threads: OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups
+ * grant. */
 static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
@@ -191,7 +205,8 @@ static int limits(struct limits *m, struct err *e)
 		return -1;
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
-	return told_caches(m, e);
+	m->wide_turns = wide_turns(m);
+	return told_limits(m, e);
 }
 
 static const char *compiler(void)
