@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/extract/tensorflow/tensorflow.h"
-#include "tests/extracting.h"
+#include "tests/calls.h"
 
 /* ---- writing protocol buffers ---- */
 
@@ -297,7 +297,61 @@ static void refuse(const char *model, const char *sentence, const char *what)
 	buf_free(&b);
 }
 
-/* What the tests of ONNX expect of the same operators. */
+#define REALS "$y Const dtype=t:1 value=w:"
+#define INTEGERS(name, value) name "$y Const dtype=t:3 value=" value "\n"
+#define CONVOLVE(type)                                                                             \
+	" " type " $0 $1 strides=l:1,$stride,$stride,1 padding=s:$PAD "                            \
+	"dilations=l:1,$dilation,$dilation,1\n"
+#define POOL(type)                                                                                 \
+	"$y " type " $0 ksize=l:1,$size,$size,1 strides=l:1,$stride,$stride,1 padding=s:$PAD\n"
+
+static const struct spelling_row own_words[] = {
+	{"image", "$y Placeholder dtype=t:1 shape=h:$Y\n"},
+	{"data", "$y Placeholder dtype=t:1 shape=h:$Y\n"},
+	{"filter", REALS "$b,$c,$d,$a\n"},
+	{"each", REALS "$b,$c,$d,$e\n"},
+	{"grouped", REALS "$b,$c,$d,$a\n"},
+	{"volume", REALS "$b,$c,$d,$e,$a\n"},
+	{"turned", REALS "$b,$c,$a,$d\n"},
+	{"vector", REALS "$a\n"},
+	{"channel", REALS "$a\n"},
+	{"row", REALS "$a\n"},
+	{"matrix", REALS "$b,$a\n"},
+	{"conv", "$y" CONVOLVE("Conv2D")},
+	{"conv_bias", "t$y" CONVOLVE("Conv2D") "$y BiasAdd t$y $2\n"},
+	{"depthwise", "$y" CONVOLVE("DepthwiseConv2dNative")},
+	{"groups", "$y" CONVOLVE("Conv2D")},
+	{"conv3d", "$y Conv3D $0 $1 strides=l:1,1,1,1,1 padding=s:$PAD\n"},
+	{"transposed", INTEGERS("s", "n:$Y") "$y Conv2DBackpropInput s$y $1 $0 "
+					     "strides=l:1,$stride,$stride,1 padding=s:SAME\n"},
+	{"zeros", INTEGERS("p", "p:0,0,1,1,1,1,0,0") "$y Pad $0 p$y\n"},
+	{"batch_norm", "$y FusedBatchNormV3 $0 $1 $1 $1 $1\n"},
+	{"relu", "$y Relu $0\n"},
+	{"sigmoid", "$y Sigmoid $0\n"},
+	{"relu6", "$y Relu6 $0\n"},
+	{"silu", "$y _MklSwish $0\n"},
+	{"gelu", "$y GeluExact $0\n"},
+	{"tanh", "$y Tanh $0\n"},
+	{"abs", "$y Abs $0\n"},
+	{"add", "$y AddV2 $0 $1\n"},
+	{"mul", "$y Mul $0 $1\n"},
+	{"concat", INTEGERS("k", "m:3") "$y ConcatV2 $0 $1 k$y\n"},
+	{"max_pool", POOL("MaxPool")},
+	{"avg_pool", POOL("AvgPool")},
+	{"resize", INTEGERS("s", "n:$b,$c") "$y ResizeNearestNeighbor $0 s$y\n"},
+	{"linear", "$y MatMul $0 $1\n"},
+	{"linear_bias", "t$y BatchMatMulV2 $0 $1\n$y BiasAdd t$y $2\n"},
+	{"flat", INTEGERS("s", "n:$Y") "$y Reshape $0 s$y\n"},
+	{"reshape", INTEGERS("s", "n:$Y") "$y Reshape $0 s$y\n"},
+	{"transpose", INTEGERS("p", "n:1,0") "$y Transpose $0 p$y\n"},
+	{"mean", INTEGERS("k", "m:1") "$y Mean $0 k$y\n"},
+	{"product", "$y BatchMatMulV2 $0 $1\n"},
+	{"product_of_turned", "$y BatchMatMulV2 $0 $1 adj_y=b:1\n"},
+	{"einsum", "$y Einsum $0 $1 equation=s:bij,bkj->bik\n"},
+};
+static const struct spelling spelling = {SPELLING(own_words), .cases = 29, .between = ',',
+					 .pad = {"VALID", "SAME"}, .expect = expect};
+
 #define CONV "mb1_ic8ih14_oc8oh14_kh3ph1"
 #define X "x Placeholder dtype=t:1 shape=h:1,14,14,8\n"
 #define W "w Const dtype=t:1 value=w:3,3,8,8\n"
@@ -307,38 +361,12 @@ static void refuse(const char *model, const char *sentence, const char *what)
 
 static void test_convolutions(void)
 {
-	expect(X W C "a Conv2D x w " SAME "\nb BiasAdd a c\ny Relu b\n", CONV " bias,relu",
-	       "a convolution with bias and relu");
 	expect("x Placeholder dtype=t:1 shape=h:1,8,14,14\n" W C "a Conv2D x w " SAME
 	       " data_format=s:NCHW\nb BiasAdd a c data_format=s:NCHW\ny Relu6 b\n",
 	       CONV " bias,relu6", "channels first");
-	expect(X W "y Conv2D x w strides=l:1,2,2,1 padding=s:VALID\n", "mb1_ic8ih14_oc8oh6_kh3sh2",
-	       "without padding, in strides");
 	expect(X W "y Conv2D x w strides=l:1,1,1,1 padding=s:EXPLICIT "
 		   "explicit_paddings=l:0,0,1,2,3,0,0,0\n",
 	       "mb1_ic8ih14iw14_oc8oh15ow15_kh3kw3ph1pw3", "paddings of its own");
-	expect(X "w Const dtype=t:1 value=w:1,3,8,4\n"
-		 "y Conv2D x w strides=l:1,1,1,1 padding=s:VALID dilations=l:1,1,2,1\n",
-	       "mb1_ic8ih14iw14_oc4oh14ow10_kh1kw3dh0dw1", "dilation");
-	expect(X "w Const dtype=t:1 value=w:3,3,8,2\ny DepthwiseConv2dNative x w " SAME "\n",
-	       "mb1g8_ic8ih14_oc16oh14_kh3ph1", "depthwise, two filters a channel");
-	expect(X "w Const dtype=t:1 value=w:3,3,2,4\ny Conv2D x w " SAME "\n",
-	       "mb1g4_ic8ih14_oc4oh14_kh3ph1", "groups, told by the filter");
-	expect("x Placeholder dtype=t:1 shape=h:1,4,14,14,8\nw Const dtype=t:1 value=w:3,3,3,8,8\n"
-	       "y Conv3D x w strides=l:1,1,1,1,1 padding=s:SAME\n",
-	       "mb1_ic8id4ih14iw14_oc8od4oh14ow14_kd3kh3kw3pd1ph1pw1", "in three dimensions");
-	expect("x Placeholder dtype=t:1 shape=h:1,7,7,4\ns Const dtype=t:3 value=n:1,14,14,8\n"
-	       "w Const dtype=t:1 value=w:2,2,8,4\n" V
-	       "u Conv2DBackpropInput s w x strides=l:1,2,2,1 padding=s:SAME\ny Conv2D u v " SAME
-	       "\n",
-	       "49x4:4x32; " CONV, "a transposed convolution, and behind one");
-	expect(X W "p Const dtype=t:3 value=p:0,0,1,1,1,1,0,0\nq Pad x p\n"
-		   "y Conv2D q w strides=l:1,1,1,1 padding=s:VALID\n",
-	       CONV, "a padding of zeros before it is the convolution's own");
-	expect(X W V "a Conv2D x w " SAME "\nb Conv2D a v " SAME "\ns AddV2 b a\ny Relu s\n",
-	       CONV "; " CONV " add,relu", "a residual goes to the later producer");
-	expect(X W "a Conv2D x w " SAME "\ng Sigmoid a\ny Mul a g\n", CONV " silu",
-	       "x * sigmoid(x)");
 }
 
 /* Operators that TensorFlow's optimizer joins. */
@@ -372,14 +400,9 @@ static void test_products(void)
 	expect("x Placeholder dtype=t:1 shape=h:8,4\nw Const dtype=t:1 value=w:16,8\n"
 	       "y MatMul x w transpose_a=b:1 transpose_b=b:1\n",
 	       "4x8:8x16", "a product of transposed sides");
-	expect("x Placeholder dtype=t:1 shape=h:3,6,8\nz Abs x\ny BatchMatMulV2 x z adj_y=b:1\n",
-	       "3x6x8:3x8x6 computed", "a batch of products");
 	expect("x Placeholder dtype=t:1 shape=h:2,6,8\nw Const dtype=t:1 value=w:8,4,5\n"
 	       "y Einsum x w equation=s:abc,cde->abde\n",
 	       "12x8:8x20", "a product that is written as Einsum");
-	expect("x Placeholder dtype=t:1 shape=h:2,6,8\nk Const dtype=t:3 value=m:1\n"
-	       "m Mean x k\nw Const dtype=t:1 value=w:8,5\ny MatMul m w\n",
-	       "2x8:8x5", "behind a mean");
 }
 
 /* Sizes that are computed of a shape. */
@@ -810,6 +833,7 @@ int main(void)
 {
 	begin();
 	test_claims();
+	test_calls(&spelling);
 	test_convolutions();
 	test_fused();
 	test_products();

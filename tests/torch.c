@@ -17,7 +17,7 @@
 
 #include "lib/base/rng.h"
 #include "lib/extract/torch/torch.h"
-#include "tests/extracting.h"
+#include "tests/calls.h"
 
 struct program {
 	struct buf values, inputs, user, nodes; /* JSON, without the brackets around it */
@@ -195,15 +195,76 @@ static void check(const char *text, const char *expected, const char *what)
 	check_with(&none, text, expected, what);
 }
 
+#define MADE "$y t $Y\n"
+#define OF_ONE(name) MADE name ".default self=$0 -> $y\n"
+#define CONVOLVE(name, more)                                                                       \
+	MADE name " input=$0 weight=$1 stride=[$stride] padding=[$pad] dilation=[$dilation]" more  \
+		  " -> $y\n"
+
+static const struct spelling_row own_words[] = {
+	{"image", "$y I $Y\n"},
+	{"data", "$y I $Y\n"},
+	{"filter", "$y P $a,$d,$b,$c\n"},
+	{"each", "$y P $a,1,$b,$c\n"},
+	{"grouped", "$y P $a,$d,$b,$c\n"},
+	{"volume", "$y P $a,$e,$b,$c,$d\n"},
+	{"line", "$y P $a,$c,$b\n"},
+	{"turned", "$y P $d,$a,$b,$c\n"},
+	{"vector", "$y P $a\n"},
+	{"channel", "$y P $a,1,1\n"},
+	{"row", "$y P $a\n"},
+	{"matrix", "$y P $a,$b\n"},
+	{"conv", CONVOLVE("conv2d.default", "")},
+	{"conv_bias", CONVOLVE("conv2d.default", " bias=$2")},
+	{"depthwise", CONVOLVE("conv2d.default", " groups=$1d")},
+	{"groups", CONVOLVE("conv2d.default", " groups=$1e")},
+	{"conv3d", CONVOLVE("conv3d.default", "")},
+	{"conv1d", CONVOLVE("conv1d.default", "")},
+	{"transposed", CONVOLVE("conv_transpose2d.input", "")},
+	{"zeros", MADE "constant_pad_nd.default self=$0 pad=[1,1,1,1] value=0.0 -> $y\n"},
+	{"batch_norm", MADE "batch_norm.default input=$0 weight=$1 bias=$1 running_mean=$1 "
+			    "running_var=$1 -> $y\n"},
+	{"group_norm",
+	 MADE "group_norm.default input=$0 num_groups=$groups weight=$1 bias=$1 -> $y\n"},
+	{"relu", OF_ONE("relu_")},
+	{"sigmoid", OF_ONE("sigmoid")},
+	{"relu6", MADE "hardtanh.default self=$0 min_val=0.0 max_val=6.0 -> $y\n"},
+	{"silu", OF_ONE("silu")},
+	{"hardswish", OF_ONE("hardswish")},
+	{"gelu", OF_ONE("gelu")},
+	{"tanh", OF_ONE("tanh")},
+	{"abs", OF_ONE("abs")},
+	{"add", MADE "add.Tensor self=$0 other=$1 -> $y\n"},
+	{"mul", MADE "mul.Tensor self=$0 other=$1 -> $y\n"},
+	{"concat", MADE "cat.default tensors=[$0,$1] dim=1 -> $y\n"},
+	{"max_pool",
+	 MADE "max_pool2d.default self=$0 kernel_size=[$size] stride=[$stride] -> $y\n"},
+	{"avg_pool", MADE "avg_pool2d.default self=$0 kernel_size=[$size] -> $y\n"},
+	{"resize", MADE "upsample_nearest2d.vec input=$0 output_size=[$b,$c] -> $y\n"},
+	{"linear", MADE "linear.default input=$0 weight=$1 -> $y\n"},
+	{"linear_bias", MADE "linear.default input=$0 weight=$1 bias=$2 -> $y\n"},
+	{"flat", MADE "view.default self=$0 size=[$a,$b] -> $y\n"},
+	{"reshape", MADE "view.default self=$0 size=[$a,$b] -> $y\n"},
+	{"transpose", MADE "t.default self=$0 -> $y\n"},
+	{"mean", MADE "mean.dim self=$0 dim=[1] -> $y\n"},
+	{"product", MADE "bmm.default self=$0 mat2=$1 -> $y\n"},
+	{"product_of_turned", "t$y t $1a,$1c,$1b\ntranspose.int self=$1 dim0=1 dim1=2 -> t$y\n" MADE
+			      "bmm.default self=$0 mat2=t$y -> $y\n"},
+	{"attention", MADE "scaled_dot_product_attention.default query=$0 key=$0 value=$0 -> $y\n"},
+	{"einsum", MADE "einsum.default equation='bij\\u002cbkj->bik' tensors=[$0,$1] -> $y\n"},
+	{"lstm",
+	 MADE "h$y I 1,$0a,$c\nm$y t 1,$0a,$c\nn$y t 1,$0a,$c\n"
+	      "lstm.input input=$0 hx=[h$y,h$y] params=[$1,$2] has_biases=false num_layers=1 "
+	      "batch_first=true -> $y,m$y,n$y\n"},
+};
+static const struct spelling spelling = {SPELLING(own_words), .channels_second = 1, .cases = 34,
+					 .between = ',', .expect = check};
+
 #define IMAGE "x I 1,8,16,16\nw P 8,8,3,3\nc P 8\n"
 #define CONV "ic8ih16_oc8oh16_kh3ph1"
 
 static void test_convolutions(void)
 {
-	check(IMAGE
-	      "y t 1,8,16,16\nz t 1,8,16,16\n"
-	      "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\nrelu_.default self=y -> z\n",
-	      "mb1_" CONV " bias,relu", "a convolution with its bias, and in place behind it relu");
 	check(IMAGE "y t 1,8,16,16\nconv2d.padding input=x weight=w padding='same' -> y\n",
 	      "mb1_" CONV, "padding by a word");
 	check(IMAGE "y t 1,8,14,14\nconv2d.padding input=x weight=w padding='valid' -> y\n",
@@ -212,16 +273,6 @@ static void test_convolutions(void)
 	      "y t 1,8,8,8\nconvolution.default input=x weight=w bias=c stride=[2] padding=[1] "
 	      "dilation=[1] transposed=false output_padding=[0] groups=1 -> y\n",
 	      "mb1_ic8ih16_oc8oh8_kh3sh2ph1 bias", "one number for all dimensions");
-	check("x I 1,8,16,16\nw P 8,1,3,3\ny t 1,8,16,16\n"
-	      "conv2d.default input=x weight=w padding=[1,1] groups=8 -> y\n",
-	      "mb1g8_" CONV, "groups");
-	check("x I 2,8,50\nw P 4,8,5\ny t 2,4,46\nconv1d.default input=x weight=w -> y\n",
-	      "mb2_ic8ih1iw50_oc4oh1ow46_kh1kw5", "one dimension");
-	check(IMAGE "y t 1,8,16,16\nz t 1,8,16,16\nv t 1,8,16,16\ng P 8\n"
-		    "conv2d.default input=x weight=w padding=[1,1] -> y\n"
-		    "batch_norm.default input=y weight=g bias=g running_mean=g running_var=g -> z\n"
-		    "hardtanh.default self=z min_val=0.0 max_val=6.0 -> v\n",
-	      "mb1_" CONV " bias,relu6", "normalization is folded, and a clamp is relu6");
 	check("x d 1,8,16,16\nw P 8,8,3,3\ny t 1,8,16,16\nconv2d.default input=x weight=w padding=[1,1] -> y\n",
 	      "", "double precision is left out");
 	check("x I 8,16,16\nw P 8,8,3,3\nc P 8\ny t 8,16,16\nz t 8,16,16\n"
@@ -285,9 +336,6 @@ static void check_nodes(const char *text, const char *expected, const char *what
 
 static void test_products(void)
 {
-	check("x I 2,5,16\nw P 32,16\nc P 32\ny t 2,5,32\nz t 2,5,32\n"
-	      "linear.default input=x weight=w bias=c -> y\nrelu.default self=y -> z\n",
-	      "10x16:16x32 bias,relu", "a linear layer, whose batch becomes rows");
 	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w -> y\n",
 	      "5x16:16x32 bias", "addmm");
 	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
@@ -296,8 +344,6 @@ static void test_products(void)
 	check_nodes("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
 		    "addmm.default self=c mat1=x mat2=w beta=2 alpha=0.5 -> y\n",
 		    "MatMul transB=0; Mul; Mul; Add", "and the factors are there");
-	check("x I 3,5,16\nv I 3,16,4\ny t 3,5,4\nbmm.default self=x mat2=v -> y\n",
-	      "3x5x16:3x16x4 computed", "a product of two inputs");
 	check("q I 1,6,5,16\nk I 1,2,9,16\ny t 1,6,5,16\n"
 	      "scaled_dot_product_attention.default query=q key=k value=k enable_gqa=true -> y\n",
 	      "6x5x16:6x16x9 computed; 6x5x9:6x9x16 computed",
@@ -315,9 +361,6 @@ static void test_products(void)
 	      "pow.Tensor_Scalar self=v exponent=2 -> p\nmul.Tensor self=p other=v -> w\n"
 	      "conv1d.default input=x weight=w -> y\n",
 	      "mb1_ic4ih1iw9_oc6oh1ow7_kh1kw3", "weights that are computed of parameters");
-	check("x I 2,3,4\nv I 2,5,4\ny t 2,3,5\n"
-	      "einsum.default equation='bij\\u002cbkj->bik' tensors=[x,v] -> y\n",
-	      "2x3x4:2x4x5 computed", "Einsum, whose equation has escapes");
 	check("x I 5,16\nv t 9,9\nw P 16,4\nz t 5,4\ny t 5,16\n"
 	      "mine:f.default a=x -> y\nmm.default self=y mat2=w -> z\n",
 	      "5x16:16x4", "an unknown operator hides no shape");
@@ -549,6 +592,7 @@ int main(void)
 {
 	begin();
 	test_rows();
+	test_calls(&spelling);
 	test_convolutions();
 	test_products();
 	test_recurrent();
