@@ -2,40 +2,65 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- attributes ---- */
 
-int64_t call_int(const struct call *c, const char *name, int64_t otherwise)
+/* The next of the words at *list, or NULL. */
+static const char *word(const struct call *c, const char **list)
 {
+	const char *first = *list;
+	const size_t n = strcspn(first, " ");
+
+	*list += n + (first[n] == ' ');
+	if (!n || !first[n])
+		return n ? first : NULL;
+	return arena_printf(c->b->a, "%.*s", (int)n, first);
+}
+
+int64_t call_int(const struct call *c, const char *names, int64_t otherwise)
+{
+	const char *name;
 	int64_t v;
 
-	return c->reader->integer(c, name, &v) ? otherwise : v;
+	while ((name = word(c, &names)))
+		if (!c->reader->integer(c, name, &v))
+			return v;
+	return otherwise;
 }
 
-double call_real(const struct call *c, const char *name, double otherwise)
+double call_real(const struct call *c, const char *names, double otherwise)
 {
+	const char *name;
 	double v;
 
-	return c->reader->real(c, name, &v) ? otherwise : v;
+	while ((name = word(c, &names)))
+		if (!c->reader->real(c, name, &v))
+			return v;
+	return otherwise;
 }
 
-int call_flag(const struct call *c, const char *name, int otherwise)
+int call_flag(const struct call *c, const char *names, int otherwise)
 {
+	const char *name;
 	int v;
 
-	return c->reader->flag(c, name, &v) ? otherwise : v;
+	while ((name = word(c, &names)))
+		if (!c->reader->flag(c, name, &v))
+			return v;
+	return otherwise;
 }
 
 const char *call_text(const struct call *c, const char *name)
 {
-	return c->reader->text(c, name);
+	return c->reader->text ? c->reader->text(c, name) : NULL;
 }
 
 int call_is(const struct call *c, const char *name, const char *word)
 {
 	const char *text = call_text(c, name);
 
-	return text && !strcmp(text, word);
+	return text && !strcasecmp(text, word);
 }
 
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK])
@@ -56,16 +81,6 @@ int call_input(const struct call *c, const char *name)
 int call_elem(const struct call *c, int value)
 {
 	return value < 0 ? VALUE_UNKNOWN : c->b->g->value[value]->declared->elem;
-}
-
-/* The next of the words at *list, or NULL. */
-static const char *word(const struct call *c, const char **list)
-{
-	const size_t n = strcspn(*list, " ");
-	const char *next = n ? arena_printf(c->b->a, "%.*s", (int)n, *list) : NULL;
-
-	*list += n + ((*list)[n] == ' ');
-	return next;
 }
 
 static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
@@ -103,6 +118,10 @@ static void put(const struct call *c, struct graph_node *n, const struct call_at
 		if (text)
 			build_str(c->b, n, a->onnx, text);
 		break;
+	case CALL_WHEN:
+		if (call_is(c, a->theirs, a->word) || call_flag(c, a->theirs, 0))
+			build_str(c->b, n, a->onnx, a->word);
+		break;
 	case CALL_ELEM:
 		build_int(c->b, n, a->onnx, call_elem(c, call_out(c, 0)));
 		break;
@@ -114,11 +133,20 @@ static void put(const struct call *c, struct graph_node *n, const struct call_at
 int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx,
 		   int64_t otherwise)
 {
+	int64_t v[GRAPH_MAX_RANK], bits = 0;
+	int count = 0;
+
 	for (const struct call_attr *a = row->attrs; a && a->kind; a++) {
 		if (strcmp(a->onnx, onnx) != 0)
 			continue;
-		return a->kind == CALL_FLAG ? call_flag(c, a->theirs, (int)a->otherwise)
-					    : call_int(c, a->theirs, (int64_t)a->otherwise);
+		if (a->kind == CALL_FLAG)
+			return call_flag(c, a->theirs, (int)a->otherwise);
+		if (a->kind == CALL_INT)
+			return call_int(c, a->theirs, (int64_t)a->otherwise);
+		count = call_ints(c, a->theirs, 0, v);
+		for (int i = 0; i < count; i++)
+			bits |= (int64_t)(v[i] != 0) << i;
+		return bits;
 	}
 	return otherwise;
 }

@@ -31,15 +31,17 @@ struct call_reader {
 	int (*real)(const struct call *c, const char *name, double *v);
 	int (*flag)(const struct call *c, const char *name, int *v);
 	int (*ints)(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK]);
-	const char *(*text)(const struct call *c, const char *name); /* NULL: none */
+	const char *(*text)(const struct call *c, const char *name); /* NULL: none, also of it */
 	/* An input, where they have names. */
 	int (*input)(const struct call *c, const char *name);
 };
 
-int64_t call_int(const struct call *c, const char *name, int64_t otherwise);
-double call_real(const struct call *c, const char *name, double otherwise);
-int call_flag(const struct call *c, const char *name, int otherwise);
+/* If there are several names, with spaces between, the first that is there counts. */
+int64_t call_int(const struct call *c, const char *names, int64_t otherwise);
+double call_real(const struct call *c, const char *names, double otherwise);
+int call_flag(const struct call *c, const char *names, int otherwise);
 const char *call_text(const struct call *c, const char *name); /* NULL: none */
+/* Is a text this word? Capitals count as small letters. */
 int call_is(const struct call *c, const char *name, const char *word);
 /* One number stands for all `count` (0: for itself). */
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK]);
@@ -68,6 +70,7 @@ enum call_kind {
 	CALL_EACH, /* a list of several numbers, whose names have spaces between */
 	CALL_TEXT,
 	CALL_WORD, /* a text that the row has */
+	CALL_WHEN, /* the same, where theirs is that text, or a flag that is set */
 	CALL_ELEM, /* the type of what the call makes */
 };
 
@@ -75,7 +78,7 @@ struct call_attr {
 	enum call_kind kind;
 	const char *onnx, *theirs; /* theirs is NULL: it is always what follows */
 	double otherwise;	   /* if it is not there; CALL_INTS and CALL_TEXT: it is left out */
-	const char *word;	   /* CALL_WORD */
+	const char *word;	   /* CALL_WORD and CALL_WHEN */
 };
 #define CALL_ATTRS(...)                                                                            \
 	(const struct call_attr[])                                                                 \
@@ -123,7 +126,8 @@ struct graph_node *call_own(const struct call *c);
 /* A node between: of these inputs, with one output. */
 struct graph_node *call_between(const struct call *c, const char *type, const int *in, int nin,
 				int out);
-/* The number that the row calls so by ONNX's name; where it has no such attribute: otherwise. */
+/* The number that the row calls so by ONNX's name; where it has no such attribute: otherwise. A
+ * list of truths is a number of bits. */
 int64_t call_param(const struct call *c, const struct call_row *row, const char *onnx,
 		   int64_t otherwise);
 /* The type that the file tells of a value. */
@@ -137,10 +141,12 @@ int call_sizes(const struct call *c, struct graph_node *n, const char *theirs, c
 	       int rank);
 int call_pads(const struct call *c, struct graph_node *n, const char *theirs, int rank);
 
-call_fn call_weighs;		/* it has weights, and no rule knows it */
-call_fn call_gated;		/* x * onnx(x) */
-call_fn call_square;		/* of x, or of x - y */
-call_fn call_chain;		/* onnx names two operators, of which the second reads the first */
+call_fn call_weighs; /* it has weights, and no rule knows it */
+call_fn call_gated;  /* x * onnx(x) */
+call_fn call_square; /* of x, or of x - y */
+/* onnx names operators, of which each reads the one before it. A number behind ':' is the second
+ * operand, one before it the first: "Exp Sub:1" is e^x - 1, "Erf 1:Sub" is 1 - erf(x). */
+call_fn call_chain;
 call_fn call_arg;		/* the axis is input 1 */
 call_fn call_gather;		/* the axis is input 2, or an attribute; none with batch_dims */
 call_fn call_pack, call_unpack; /* axis; the number of parts, if it is not that of the outputs */

@@ -1,4 +1,6 @@
 /* These functions make nodes of calls that several formats have. */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/extract/call/call.h"
@@ -31,15 +33,40 @@ int call_square(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+/* A step of a chain: "Sub", "Sub:1" or "1:Sub". */
+static void step(const struct call *c, const char *s, const int *in, int nin, int to)
+{
+	const int is_first = isdigit((unsigned char)s[0]) != 0;
+	const char *type = is_first ? s + strcspn(s, ":") + 1 : s;
+	const size_t n = strcspn(type, ": ");
+	int both[2];
+
+	if (is_first || type[n] == ':') {
+		both[is_first] = nin ? in[0] : -1;
+		both[!is_first] = build_number(c->b, atof(is_first ? s : type + n + 1));
+		in = both;
+		nin = 2;
+	}
+	build_node(c->b, arena_printf(c->b->a, "%.*s", (int)n, type), in, nin, &to, 1);
+}
+
 int call_chain(const struct call *c, const struct call_row *row)
 {
-	const size_t first = strcspn(row->onnx, " ");
+	const int *in;
+	int nin = call_operands(c, row, &in), from, to;
+	size_t n;
 
-	if (c->nout != 1)
+	if (c->nout != 1 || c->out[0] < 0)
 		return -1;
-	return compose_chain(c->b, c->in, c->nin, call_out(c, 0),
-			     arena_printf(c->b->a, "%.*s", (int)first, row->onnx),
-			     row->onnx + first + 1);
+	for (const char *s = row->onnx; *s; s += n + (s[n] == ' ')) {
+		n = strcspn(s, " ");
+		to = s[n] ? build_between(c->b, c->out[0]) : c->out[0];
+		step(c, s, in, nin, to);
+		from = to;
+		in = &from;
+		nin = 1;
+	}
+	return 0;
 }
 
 /* ---- products and reductions ---- */

@@ -187,19 +187,6 @@ void compose_resize(struct build *b, int data, int size, int out, int channels_l
 
 /* ---- element by element ---- */
 
-int compose_chain(struct build *b, const int *in, int n, int out, const char *first,
-		  const char *second)
-{
-	int between;
-
-	if (out < 0)
-		return -1;
-	between = build_between(b, out);
-	build_node(b, first, in, n, &between, 1);
-	build_node(b, second, &between, 1, &out, 1);
-	return 0;
-}
-
 void compose_clip(struct build *b, int in, int out, float min, float max)
 {
 	struct graph_node *n = build_node(b, "Clip", &in, 1, &out, 1);

@@ -25,9 +25,6 @@ int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 			  const struct compose_masks *m);
 /* The height and width of an nhwc image; size holds two integers. */
 void compose_resize(struct build *b, int data, int size, int out, int channels_last);
-/* Two nodes, one behind the other. */
-int compose_chain(struct build *b, const int *in, int n, int out, const char *first,
-		  const char *second);
 void compose_clip(struct build *b, int in, int out, float min, float max);
 /* x * weights + bias: the bias (may be -1) is an addition of its own, as behind a MatMul of ONNX.
  */

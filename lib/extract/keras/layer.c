@@ -193,15 +193,6 @@ int layer_activation_layer(const struct call *l, const struct call_row *row)
 	return layer_made(l, out == l->in[0] ? one(l, "Identity", out) : out);
 }
 
-/* Keras 2 calls the slope alpha. */
-int layer_leaky_relu_layer(const struct call *l, const struct call_row *row)
-{
-	(void)row;
-	return layer_made(l,
-			  leaky_relu(l, l->in[0],
-				     call_real(l, "negative_slope", call_real(l, "alpha", 0.3))));
-}
-
 int layer_relu(const struct call *l, const struct call_row *row)
 {
 	const double slope = call_real(l, "negative_slope", 0);

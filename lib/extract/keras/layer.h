@@ -39,7 +39,7 @@ const char *layer_activation(const struct call *l);
 int layer_activate(const struct call *l, int in, const char *what);
 int layer_softmax(const struct call *l, int in);
 
-call_fn layer_activation_layer, layer_relu, layer_leaky_relu_layer; /* layer.c */
+call_fn layer_activation_layer, layer_relu; /* layer.c */
 call_fn layer_conv, layer_depthwise, layer_separable, layer_pool, layer_global_pool, layer_pad,
 	layer_crop, layer_center_crop, layer_upsample, layer_resize; /* layer_window.c */
 call_fn layer_dense, layer_attention, layer_dot_attention, layer_recurrent, layer_bidirectional,

@@ -151,7 +151,9 @@ static const struct call_row rows[] = {
 	 group_norm},
 	{"Activation", NULL, .fn = layer_activation_layer},
 	{"ReLU", "Relu", .fn = layer_relu},
-	{"LeakyReLU", NULL, .fn = layer_leaky_relu_layer},
+	/* Keras 2 calls the slope alpha. */
+	{"LeakyReLU", "LeakyRelu", "0",
+	 CALL_ATTRS({CALL_REAL, "alpha", "negative_slope alpha", 0.3})},
 	{"PReLU", "PRelu", "0"}, /* its slopes are learned */
 	{"ELU", "Elu", "0"},
 	{"Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},

@@ -43,8 +43,6 @@ void openvino_call(const struct call *c);
 
 /* Reads the attributes of a layer. */
 extern const struct call_reader openvino_reader;
-/* Is an attribute this word? Capitals count as small letters. */
-int ov_is(const struct call *c, const char *name, const char *word);
 
 /* operators_window.c: convolutions, pools, and what pads and resizes images */
 call_fn ov_conv, ov_pool, ov_pad, ov_resize;

@@ -62,24 +62,6 @@ static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK
 
 const struct call_reader openvino_reader = {integer, real, flag, ints, text, NULL};
 
-int ov_is(const struct call *c, const char *name, const char *word)
-{
-	const char *s = text(c, name);
-
-	return s && !strcasecmp(s, word);
-}
-
-/* ---- element by element ---- */
-
-static int gelu(const struct call *c, const struct call_row *row)
-{
-	struct graph_node *n = call_node(c, row->onnx, c->in, 1);
-
-	if (ov_is(c, "approximation_mode", "tanh"))
-		build_str(c->b, n, "approximate", "tanh");
-	return 0;
-}
-
 /* The one number that a value holds. */
 static int holds(const struct call *c, int value, double *v)
 {
@@ -259,30 +241,9 @@ static int reshape(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
-static int64_t mask(const struct call *c, const char *name)
-{
-	int64_t v[GRAPH_MAX_RANK], bits = 0;
-	int count = call_ints(c, name, 0, v);
-
-	for (int i = 0; i < count; i++)
-		bits |= (int64_t)(v[i] != 0) << i;
-	return bits;
-}
-
-static int strided_slice(const struct call *c, const struct call_row *row)
-{
-	const int list[] = {call_in(c, 1), call_in(c, 2), call_in(c, 3)};
-	const struct compose_masks m = {mask(c, "begin_mask"), mask(c, "end_mask"),
-					mask(c, "ellipsis_mask"), mask(c, "new_axis_mask"),
-					mask(c, "shrink_axis_mask")};
-
-	(void)row;
-	return c->nout != 1 ? -1 : compose_strided_slice(c->b, call_in(c, 0), list, c->out[0], &m);
-}
-
 static int broadcast(const struct call *c, const struct call_row *row)
 {
-	if (ov_is(c, "mode", "explicit") || c->nin < 2)
+	if (call_is(c, "mode", "explicit") || c->nin < 2)
 		return -1;
 	call_node(c, row->onnx, c->in, 2);
 	return 0;
@@ -350,7 +311,8 @@ static const struct call_row rows[] = {
 	{"HSwish", "HardSwish", "0"},
 	{"HSigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
 	{"HardSigmoid", "HardSigmoid", .fn = hard_sigmoid},
-	{"Gelu", "Gelu", .fn = gelu},
+	{"Gelu", "Gelu", "0",
+	 CALL_ATTRS({CALL_WHEN, "approximate", "approximation_mode", .word = "tanh"})},
 	{"Elu", "Elu", "0", CALL_ATTRS({CALL_REAL, "alpha", "alpha", 1})},
 	{"PReLU PRelu", "PRelu"},
 	{"SoftMax Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", "axis", 1})},
@@ -383,7 +345,12 @@ static const struct call_row rows[] = {
 	{"Concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis", 1})},
 	{"Split", "Split", "01", NULL, call_split},
 	{"VariadicSplit", "Split", "012", NULL, call_split},
-	{"StridedSlice", "Slice", .fn = strided_slice},
+	{"StridedSlice", NULL, NULL,
+	 CALL_ATTRS({CALL_INTS, "begin", "begin_mask"}, {CALL_INTS, "end", "end_mask"},
+		    {CALL_INTS, "ellipsis", "ellipsis_mask"},
+		    {CALL_INTS, "new_axis", "new_axis_mask"},
+		    {CALL_INTS, "shrink", "shrink_axis_mask"}),
+	 call_strided_slice},
 	{"Slice", "Slice", "01243"},
 	{"Gather", "Gather", NULL, CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}), call_gather,
 	 2},

@@ -9,10 +9,10 @@ static void pads(const struct call *c, struct graph_node *n)
 	int64_t all[2 * GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
 	int before = call_ints(c, "pads_begin", 0, all), after = call_ints(c, "pads_end", 0, end);
 
-	if (ov_is(c, "auto_pad", "same_upper") || ov_is(c, "auto_pad", "same_lower"))
+	if (call_is(c, "auto_pad", "same_upper") || call_is(c, "auto_pad", "same_lower"))
 		build_str(c->b, n, "auto_pad",
-			  ov_is(c, "auto_pad", "same_upper") ? "SAME_UPPER" : "SAME_LOWER");
-	else if (ov_is(c, "auto_pad", "valid"))
+			  call_is(c, "auto_pad", "same_upper") ? "SAME_UPPER" : "SAME_LOWER");
+	else if (call_is(c, "auto_pad", "valid"))
 		build_str(c->b, n, "auto_pad", "VALID");
 	else if (before && before == after) {
 		memcpy(all + before, end, sizeof *end * (size_t)after);
@@ -70,7 +70,7 @@ int ov_pool(const struct call *c, const struct call_row *row)
 
 	pads(c, n);
 	build_int(c->b, n, "ceil_mode",
-		  ov_is(c, "rounding_type", "ceil") || ov_is(c, "rounding_type", "ceil_torch"));
+		  call_is(c, "rounding_type", "ceil") || call_is(c, "rounding_type", "ceil_torch"));
 	return 0;
 }
 
@@ -97,7 +97,7 @@ int ov_resize(const struct call *c, const struct call_row *row)
 {
 	const int is_v11 = !strcmp(((const struct ir_layer *)c->at)->version, "opset11");
 	const int is_v1 = !strcmp(((const struct ir_layer *)c->at)->version, "opset1");
-	const int by_scales = ov_is(c, "shape_calculation_mode", "scales");
+	const int by_scales = call_is(c, "shape_calculation_mode", "scales");
 	const int in[] = {call_in(c, 0), -1, by_scales ? call_in(c, is_v11 ? 1 : 2) : -1,
 			  by_scales ? -1 : call_in(c, 1)};
 	const int axes = call_in(c, is_v11 ? 2 : 3);

@@ -57,66 +57,6 @@ const char *convert_text(const struct call *c, const char *name)
 	return s ? s : "";
 }
 
-/* ---- element by element ---- */
-
-/* 1 - erf(x) */
-static int error_function_complement(const struct call *c, const struct call_row *row)
-{
-	const int from[] = {build_number(c->b, 1), build_between(c->b, c->out[0])};
-
-	(void)row;
-	build_node(c->b, "Erf", c->in, 1, &from[1], 1);
-	call_node(c, "Sub", from, 2);
-	return 0;
-}
-
-/* log(1 + x) */
-static int log1p_of(const struct call *c, const struct call_row *row)
-{
-	const int from[] = {call_in(c, 0), build_number(c->b, 1)};
-
-	return compose_chain(c->b, from, 2, c->out[0], "Add", row->onnx);
-}
-
-/* exp(x) - 1 */
-static int expm1_of(const struct call *c, const struct call_row *row)
-{
-	const int from[] = {build_between(c->b, c->out[0]), build_number(c->b, 1)};
-
-	build_node(c->b, row->onnx, c->in, c->nin ? 1 : 0, from, 1);
-	call_node(c, "Sub", from, 2);
-	return 0;
-}
-
-/* x - x, or of that the power of e. */
-static int zeros_or_ones(const struct call *c, const struct call_row *row)
-{
-	const int from[] = {call_in(c, 0), call_in(c, 0)};
-
-	if (row->onnx)
-		return compose_chain(c->b, from, 2, c->out[0], "Sub", row->onnx);
-	call_node(c, "Sub", from, 2);
-	return 0;
-}
-
-static int leaky_relu(const struct call *c, const struct call_row *row)
-{
-	build_float(c->b, call_node(c, row->onnx, c->in, 1), "alpha",
-		    (float)call_real(c, "alpha", call_real(c, "leakyrelu_alpha", 0.2)));
-	return 0;
-}
-
-/* ---- products ---- */
-
-static int matmul(const struct call *c, const struct call_row *row)
-{
-	struct graph_node *to = call_node(c, row->onnx, c->in, 2);
-
-	build_int(c->b, to, "transA", call_int(c, "transpose_a", 0) || call_int(c, "adj_x", 0));
-	build_int(c->b, to, "transB", call_int(c, "transpose_b", 0) || call_int(c, "adj_y", 0));
-	return 0;
-}
-
 static int fused(const struct call *c, const struct call_row *row)
 {
 	tensorflow_fused(c, row->onnx);
@@ -196,7 +136,9 @@ static const struct call_row rows[] = {
 	{"DepthwiseConv2dNative", "Conv", .fn = convert_depthwise},
 	{"Conv2DBackpropInput Conv3DBackpropInputV2", "ConvTranspose",
 	 .fn = convert_conv_transpose},
-	{"MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3", "MatMul", .fn = matmul},
+	{"MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3", "MatMul", "01",
+	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a adj_x"},
+		    {CALL_FLAG, "transB", "transpose_b adj_y"})},
 	{"Einsum XlaEinsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"})},
 	{"CudnnRNN CudnnRNNV2 CudnnRNNV3 BlockLSTM BlockLSTMV2 LSTMBlockCell GRUBlockCell", NULL,
 	 .fn = call_weighs},
@@ -221,16 +163,17 @@ static const struct call_row rows[] = {
 	{"Minimum", "Min"},
 	{"Square SquaredDifference", NULL, .fn = call_square},
 	{"Rsqrt", "Sqrt Reciprocal", .fn = call_chain},
-	{"Erfc", NULL, .fn = error_function_complement},
-	{"Log1p", "Log", .fn = log1p_of},
-	{"Expm1", "Exp", .fn = expm1_of},
+	{"Erfc", "Erf 1:Sub", .fn = call_chain},
+	{"Log1p", "Add:1 Log", .fn = call_chain},
+	{"Expm1", "Exp Sub:1", .fn = call_chain},
 	{"Round Rint", "Round"},
 	{"ClipByValue", "Clip"},
-	{"ZerosLike", NULL, .fn = zeros_or_ones},
-	{"OnesLike", "Exp", .fn = zeros_or_ones},
+	{"ZerosLike", "Sub", "00"},
+	{"OnesLike", "Sub Exp", "00", NULL, call_chain},
 	{"Reciprocal Inv", "Reciprocal"},
 	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
-	{"LeakyRelu", "LeakyRelu", .fn = leaky_relu},
+	{"LeakyRelu", "LeakyRelu", "0",
+	 CALL_ATTRS({CALL_REAL, "alpha", "alpha leakyrelu_alpha", 0.2})},
 	{"Elu", "Elu"},
 	{"_MklSwish", "Sigmoid", .fn = call_gated},
 	{"GeluExact", "Gelu", "0", CALL_ATTRS({CALL_WORD, "approximate", .word = "none"})},

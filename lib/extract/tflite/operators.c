@@ -65,15 +65,6 @@ const struct call_reader rewrite_reader = {integer, real, flag, ints, NULL, NULL
 
 /* ---- functions ---- */
 
-static int gelu(const struct call *c, const struct call_row *row)
-{
-	struct graph_node *n = call_node(c, row->onnx, c->in, c->nin);
-
-	if (call_flag(c, "approximate#0", 0))
-		build_str(c->b, n, "approximate", "tanh");
-	return 0;
-}
-
 /* Weights in half precision are widened so, which says nothing of how the model computes. */
 static int dequantize(const struct call *c, const struct call_row *row)
 {
@@ -177,7 +168,8 @@ static const struct call_row rows[] = {
 	{"ELU", "Elu"},
 	{"PRELU", "PRelu"},
 	{"LEAKY_RELU", "LeakyRelu", NULL, CALL_ATTRS({CALL_REAL, "alpha", "alpha#0"})},
-	{"GELU", "Gelu", .fn = gelu},
+	{"GELU", "Gelu", NULL,
+	 CALL_ATTRS({CALL_WHEN, "approximate", "approximate#0", .word = "tanh"})},
 	{"SOFTMAX", "Softmax"},
 	{"LOG_SOFTMAX", "LogSoftmax"},
 	{"L2_NORMALIZATION", "LpNormalization", .more = 1},
