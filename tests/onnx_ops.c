@@ -310,10 +310,42 @@ static void test_parts(void)
 	expect(&g, 19, "2x49x36:2x36x2", "in groups, too");
 }
 
+/* Each operator of the catalogue with an input less than its row asks for. */
+static void test_inputs(void)
+{
+	int refused = 0, asking = 0;
+
+	for (int i = 1; i < OPERATORS; i++) {
+		const struct operator_row *row = &operator_rows[i];
+		struct buf g = BUF_INIT, text = BUF_INIT, got = BUF_INIT;
+
+		if (!row->inputs)
+			continue;
+		buf_str(&text, row->name);
+		for (int k = 1; k < row->inputs; k++)
+			buf_str(&text, " x");
+		buf_str(&text, " -> y");
+		input(&g, "x", "2,3,4,5");
+		node(&g, text.s, "");
+		output(&g, "y");
+		workloads(&g, 13, NULL, &got);
+		asking++;
+		if (strstr(said.s, "lacks an input"))
+			refused++;
+		else
+			diag("%s: %s", text.s, said.s);
+		buf_free(&text);
+		buf_free(&got);
+	}
+	ok(asking > 100 && refused == asking, "%d operators that lack an input are refused",
+	   asking);
+}
+
 int main(void)
 {
 	begin();
 	test_parts();
+	test_inputs();
 	want_all = 1;
 	test_rows();
 	test_written();

@@ -5,7 +5,7 @@
 
 /* The rules for shapes, by operator. */
 static infer_fn *const rules[OPERATORS] = {
-#define OPERATOR(name, elements, shape, task) [OP_##name] = infer_##shape,
+#define OPERATOR(name, elements, inputs, shape, task) [OP_##name] = infer_##shape,
 #include "lib/extract/graph/operators.def"
 #undef OPERATOR
 };
@@ -22,6 +22,7 @@ static const char *const contrib_like_first[] = {
 struct rule {
 	infer_fn *fn;
 	enum element_rule elements;
+	int inputs; /* that it needs */
 };
 
 static struct rule find_rule(const struct graph_node *n)
@@ -31,12 +32,20 @@ static struct rule find_rule(const struct graph_node *n)
 	if (!strcmp(n->domain, "com.microsoft")) {
 		for (size_t i = 0; i < sizeof contrib_like_first / sizeof *contrib_like_first; i++)
 			if (!strcmp(contrib_like_first[i], n->type))
-				return (struct rule){infer_unary, ELEM_SAME};
+				return (struct rule){infer_unary, ELEM_SAME, 1};
 		op = operator_find(n->type);
 		if (op != OP_QuantizeLinear && op != OP_DequantizeLinear)
 			op = OP_NONE;
 	}
-	return (struct rule){rules[op], operator_rows[op].elements};
+	return (struct rule){rules[op], operator_rows[op].elements, operator_rows[op].inputs};
+}
+
+static int apply(struct infer *x, const struct graph_node *n, struct rule rule, struct err *e)
+{
+	for (int i = 0; i < rule.inputs; i++)
+		if (!node_in(x->g, n, i))
+			return infer_lacks(x, n, e);
+	return rule.fn(x, n, e);
 }
 
 static void set_type(struct infer *x, const struct graph_node *n, enum element_rule kind)
@@ -189,7 +198,7 @@ static void follow_elements(struct infer *x, const struct graph_node *n, struct 
 	    shape_count(&v->shape) > KEEP_INTS)
 		return;
 	told = v->shape;
-	if (rule.fn(x, n, NULL) || !shape_equal(&v->shape, &told))
+	if (apply(x, n, rule, NULL) || !shape_equal(&v->shape, &told))
 		v->kept = NULL;
 	v->shape = told;
 	for (int i = 1; i < n->nout; i++) {
@@ -206,7 +215,7 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 
 	if (is_told(x, n)) {
 		/* Operators that multiply rely on the checks of their rules. */
-		if (operator_multiplies(n->op) && rule.fn(x, n, e))
+		if (operator_multiplies(n->op) && apply(x, n, rule, e))
 			return -1;
 		take_told(x, n, rule);
 		follow_elements(x, n, rule);
@@ -216,7 +225,7 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 	if (rule.fn) {
 		infer_parameters(x, n);
 		set_type(x, n, rule.elements);
-		if (rule.fn(x, n, e))
+		if (apply(x, n, rule, e))
 			return -1;
 	} else if (node_is_walked(n)) {
 		if (infer_told_bodies(x, n, e))

@@ -157,8 +157,8 @@ void fold_elements(struct infer *x, const struct graph_node *n);
 void fold_cumsum(struct infer *x, const struct graph_node *n);
 int fold_non_zero(struct infer *x, const struct graph_node *n, struct err *e);
 
-/* The rules that the catalogue names. */
-#define OPERATOR(name, elements, shape, task) infer_fn infer_##shape;
+/* The rules that the catalogue names. The inputs that a row asks for are there. */
+#define OPERATOR(name, elements, inputs, shape, task) infer_fn infer_##shape;
 #include "lib/extract/graph/operators.def"
 #undef OPERATOR
 

@@ -13,8 +13,6 @@ int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
 	int npads, naxes, given, some;
 	struct shape s;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -118,8 +116,6 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 	double common;
 	struct shape s;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -161,7 +157,7 @@ int infer_blocks(struct infer *x, const struct graph_node *n, struct err *e)
 	const int64_t b = node_int(n, "blocksize", 0);
 	struct shape s;
 
-	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
+	if (b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
 		return infer_bad(x, n, e, "wants an image and a blocksize");
 	s = in->shape;
 	for (int i = 1; i < s.rank; i++) {
@@ -187,8 +183,6 @@ int infer_space_to_batch(struct infer *x, const struct graph_node *n, struct err
 	const int64_t *block, *pads;
 	struct shape s;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;

@@ -6,8 +6,6 @@ int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (infer_set(x, n, 0, &in->shape, e))
 		return -1;
 	fold_elementwise(x, n);
@@ -30,9 +28,7 @@ int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
 
 int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	const struct value *in = node_in(x->g, n, 0);
-
-	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
+	return infer_set(x, n, 0, &node_in(x->g, n, 0)->shape, e);
 }
 
 /* Means and deviations, of a type that is told, of what is normalized from an axis on. */
@@ -172,8 +168,6 @@ int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	s = in->shape;
 	if (!node_attr(n, "broadcast")) /* before opset 7, input 1 took the shape of input 0 */
 		for (int i = 1; i < n->nin; i++)
@@ -189,12 +183,8 @@ int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 
 int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	const struct value *p = node_in(x->g, n, 1);
-
-	if (n->nin < 3 || !p)
-		return infer_bad(x, n, e, "wants three inputs");
-	if (n->nout && node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = p->elem;
+	if (node_out(x->g, n, 0))
+		node_out(x->g, n, 0)->elem = node_in(x->g, n, 1)->elem;
 	return infer_nary(x, n, e);
 }
 
@@ -244,8 +234,6 @@ int infer_grid_sample(struct infer *x, const struct graph_node *n, struct err *e
 	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
 	struct shape s;
 
-	if (!in || !grid)
-		return infer_bad(x, n, e, "wants data and a grid");
 	if (in->shape.rank < 3 || grid->shape.rank != in->shape.rank)
 		return 0;
 	s = in->shape;

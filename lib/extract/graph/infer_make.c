@@ -10,8 +10,6 @@ int infer_shape(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {1, {DIM_UNKNOWN}};
 	union scalar *to;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return infer_set(x, n, 0, &s, e);
 	infer_slice_range(in->shape.rank, start, end, 1, &first, &s.dim[0]);
@@ -33,8 +31,6 @@ int infer_size(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	union scalar *to;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
 	if ((to = infer_keep(x, n, 0)))
@@ -99,8 +95,8 @@ int infer_constant_of_shape(struct infer *x, const struct graph_node *n, struct 
 	struct shape s;
 	int count;
 
-	if (!to || !v)
-		return infer_lacks(x, n, e);
+	if (!v)
+		return 0;
 	v->elem = a && a->tensor ? a->tensor->elem : VALUE_F32;
 	if (infer_list(x->g, n, NULL, 0, &count, &want) < 0 || count > GRAPH_MAX_RANK) {
 		infer_open(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
@@ -195,8 +191,6 @@ int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	int axis;
 
-	if (!in || !values)
-		return infer_lacks(x, n, e);
 	if (node_out(x->g, n, 0))
 		node_out(x->g, n, 0)->elem = values->elem;
 	if (in->shape.rank < 0 || in->shape.rank == GRAPH_MAX_RANK)

@@ -9,7 +9,7 @@ int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
 	int ta = node_int(n, "transA", 0) != 0, tb = node_int(n, "transB", 0) != 0;
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
-	if (!a || !b || (a->shape.rank >= 0 && a->shape.rank != 2) ||
+	if ((a->shape.rank >= 0 && a->shape.rank != 2) ||
 	    (b->shape.rank >= 0 && b->shape.rank != 2))
 		return infer_bad(x, n, e, "wants two matrices");
 	if (a->shape.rank == 2)
@@ -119,8 +119,6 @@ int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 	const int64_t *axes;
 	struct shape s = {0};
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	given = infer_list(x->g, n, "axes", 1, &naxes, &axes);
 	if (in->shape.rank < 0 || (given < 0 && !keep))
 		return 0;
@@ -151,8 +149,6 @@ int infer_arg(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	int axis;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
@@ -173,8 +169,6 @@ int infer_topk(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	int axis;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -200,8 +194,6 @@ int infer_rnn(struct infer *x, const struct graph_node *n, struct err *e)
 	int64_t hidden, dirs;
 	struct shape y, h;
 
-	if (!in || !r)
-		return infer_bad(x, n, e, "wants data and two weights");
 	if (in->shape.rank != 3 || r->shape.rank != 3)
 		return in->shape.rank < 0 || r->shape.rank < 0
 			       ? 0
@@ -228,8 +220,8 @@ int infer_linear_attention(struct infer *x, const struct graph_node *n, struct e
 	int64_t heads = node_int(n, "q_num_heads", 0), own = node_int(n, "kv_num_heads", heads);
 	struct shape out, state;
 
-	if (!q || !v || heads < 1 || own < 1 || heads > 1 << 20 || own > 1 << 20)
-		return infer_bad(x, n, e, "wants queries, keys and values, and numbers of heads");
+	if (heads < 1 || own < 1 || heads > 1 << 20 || own > 1 << 20)
+		return infer_bad(x, n, e, "wants numbers of heads");
 	if (q->shape.rank != 3 || v->shape.rank != 3)
 		return 0;
 	out = q->shape;

@@ -51,8 +51,6 @@ int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	int axis;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (s.rank < 0)
 		return 0;
@@ -95,8 +93,6 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 	int axis, nsizes, given, known = 1;
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (parts < n->nout)
 		parts = n->nout;
 	if (in->shape.rank < 0 || !n->nout)
@@ -220,8 +216,6 @@ int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 	int count, given;
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (node_int(n, "joins", 0) > 1)
 		return join_first(x, n, &in->shape, node_int(n, "joins", 0), e);
 	given = infer_list(x->g, n, "shape", 1, &count, &want);
@@ -246,8 +240,6 @@ int infer_flatten(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {2, {1, 1}};
 	int64_t axis = node_int(n, "axis", 1);
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	if (axis < -in->shape.rank || axis > in->shape.rank)
@@ -271,8 +263,6 @@ int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 	unsigned seen = 0;
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -310,8 +300,6 @@ int infer_squeeze(struct infer *x, const struct graph_node *n, struct err *e)
 	unsigned drop = 0;
 	int given, count;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	given = infer_list(x->g, n, "axes", 1, &count, &axes);
 	if (in->shape.rank < 0 || given < 0)
 		return 0;
@@ -338,8 +326,6 @@ int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
 	unsigned add = 0;
 	int given, count, from = 0;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	given = infer_list(x->g, n, "axes", 1, &count, &axes);
 	if (in->shape.rank < 0 || given < 0 || in->shape.rank + count > GRAPH_MAX_RANK)
 		return 0;
@@ -358,14 +344,12 @@ int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
 
 int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
+	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], wide[GRAPH_MAX_RANK];
 	const int64_t *want;
 	int count;
 	struct shape s;
 
-	if (!in || !to)
-		return infer_lacks(x, n, e);
 	if (infer_list(x->g, n, NULL, 1, &count, &want) < 0 || count > GRAPH_MAX_RANK)
 		return 0;
 	s.rank = count;
@@ -397,7 +381,7 @@ int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
 	int count, given;
 
 	given = infer_list(x->g, n, "repeats", 1, &count, &times);
-	if (!in || !given)
+	if (!given)
 		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (s.rank < 0)
@@ -426,8 +410,6 @@ int infer_repeat_heads(struct infer *x, const struct graph_node *n, struct err *
 	const struct value *in = node_in(x->g, n, 0), *like = node_in(x->g, n, 1);
 	struct shape s;
 
-	if (!in || !like)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank != 4 || like->shape.rank != 4)
 		return 0;
 	s = in->shape;
@@ -445,8 +427,8 @@ int infer_block_channels(struct infer *x, const struct graph_node *n, struct err
 	int64_t block = node_int(n, "block", 0);
 	struct shape s;
 
-	if (!in || block < 1 || block > 64)
-		return infer_bad(x, n, e, "wants data and the size of a block");
+	if (block < 1 || block > 64)
+		return infer_bad(x, n, e, "wants the size of a block");
 	s = in->shape;
 	if (s.rank > 1 && s.dim[1] > 0)
 		s.dim[1] = (s.dim[1] + block - 1) / block * block;

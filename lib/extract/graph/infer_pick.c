@@ -74,8 +74,6 @@ int infer_slice(struct infer *x, const struct graph_node *n, struct err *e)
 	struct slices c;
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -135,8 +133,6 @@ int infer_gather(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	int axis;
 
-	if (!in || !index)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0 || index->shape.rank < 0)
 		return 0;
 	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
@@ -162,8 +158,6 @@ int infer_gather_elements(struct infer *x, const struct graph_node *n, struct er
 {
 	const struct value *index = node_in(x->g, n, 1);
 
-	if (!index)
-		return infer_lacks(x, n, e);
 	if (infer_set(x, n, 0, &index->shape, e))
 		return -1;
 	fold_elements(x, n);
@@ -176,8 +170,6 @@ int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
 	int64_t batch = node_int(n, "batch_dims", 0), depth;
 	struct shape s;
 
-	if (!in || !index)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0 || index->shape.rank < 1)
 		return 0;
 	s = index->shape;

@@ -30,8 +30,6 @@ int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct attr *pooled = node_attr(n, "pooled_shape");
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, 1, 1}};
 
-	if (!in || !rois)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank == 4)
 		s.dim[1] = in->shape.dim[1];
 	if (rois->shape.rank == 2)
@@ -55,8 +53,6 @@ int infer_col2im(struct infer *x, const struct graph_node *n, struct err *e)
 	int64_t size = 1;
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (!known || in->shape.rank != 3 || nimage + 2 > GRAPH_MAX_RANK)
 		return 0;
 	s.dim[0] = in->shape.dim[0];
@@ -79,8 +75,6 @@ int infer_center(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	int count, known = infer_list(x->g, n, NULL, 1, &count, &to) == 1;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -117,8 +111,6 @@ int infer_det(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 2)
 		return 0;
 	s = in->shape;
@@ -135,8 +127,6 @@ int infer_dft(struct infer *x, const struct graph_node *n, struct err *e)
 	int at, told = one_of(x, n, 1, &length);
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 2 || one_of(x, n, 2, &axis) < 0)
 		return 0;
 	s = in->shape;
@@ -160,8 +150,6 @@ int infer_stft(struct infer *x, const struct graph_node *n, struct err *e)
 	int64_t step = 0, frame = -1;
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 2}};
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (one_of(x, n, 3, &frame) == 0 && window && window->shape.rank == 1)
 		frame = window->shape.dim[0];
 	if (in->shape.rank >= 2)
@@ -200,8 +188,6 @@ int infer_multinomial(struct infer *x, const struct graph_node *n, struct err *e
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {DIM_UNKNOWN, node_int(n, "sample_size", 1)}};
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank == 2)
 		s.dim[0] = in->shape.dim[0];
 	set_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_I32));
@@ -215,8 +201,6 @@ int infer_loss(struct infer *x, const struct graph_node *n, struct err *e)
 	int each = !strcmp(node_str(n, "reduction", "mean"), "none");
 	const struct shape scalar = {0};
 
-	if (!scores || !labels)
-		return infer_lacks(x, n, e);
 	if (infer_set(x, n, 1, &scores->shape, e))
 		return -1;
 	return infer_set(x, n, 0, each ? &labels->shape : &scalar, e);
@@ -242,8 +226,6 @@ int infer_unique(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {1, {DIM_UNKNOWN}}, list = s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	for (int i = 1; i < 4; i++) {
 		set_elem(x, n, i, VALUE_I64);
 		if (infer_set(x, n, i, &list, e))
@@ -267,8 +249,6 @@ int infer_compress(struct infer *x, const struct graph_node *n, struct err *e)
 	const int64_t *keep;
 	int axis = 0, count, known = infer_list(x->g, n, NULL, 1, &count, &keep) == 1;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (node_attr(n, "axis")) {
 		if (in->shape.rank < 0)
 			return 0;
@@ -291,8 +271,6 @@ int infer_patterns(struct infer *x, const struct graph_node *n, struct err *e)
 	int64_t most = -1;
 	struct shape s;
 
-	if (!in)
-		return infer_lacks(x, n, e);
 	if (in->shape.rank < 1 || !a)
 		return 0;
 	for (int i = 0; i < a->nints; i++)
@@ -309,8 +287,6 @@ int infer_causal_conv(struct infer *x, const struct graph_node *n, struct err *e
 	const struct value *in = node_in(x->g, n, 0), *w = node_in(x->g, n, 1);
 	struct shape s;
 
-	if (!in || !w)
-		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (infer_set(x, n, 0, &s, e))
 		return -1;

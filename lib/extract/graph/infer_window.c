@@ -232,8 +232,6 @@ int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err
 	struct shape s, f;
 	struct window w;
 
-	if (!in || !weights)
-		return infer_bad(x, n, e, "wants data and weights");
 	if (in->shape.rank < 3 || weights->shape.rank != in->shape.rank)
 		return in->shape.rank < 0 || weights->shape.rank < 0
 			       ? 0
@@ -266,8 +264,6 @@ int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	struct window w;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -297,8 +293,6 @@ int infer_unpool(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	int count, told;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -334,8 +328,6 @@ int infer_global_pool(struct infer *x, const struct graph_node *n, struct err *e
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
 
-	if (!in)
-		return infer_bad(x, n, e, "has no input");
 	s = in->shape;
 	for (int i = 2; i < s.rank; i++)
 		s.dim[i] = 1;

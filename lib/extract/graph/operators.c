@@ -4,8 +4,9 @@
 #include <string.h>
 
 const struct operator_row operator_rows[OPERATORS] = {
-	[OP_NONE] = {"", ELEM_OWN, TASK_NOTHING},
-#define OPERATOR(name, elements, shape, task) [OP_##name] = {#name, ELEM_##elements, TASK_##task},
+	[OP_NONE] = {"", ELEM_OWN, TASK_NOTHING, 0},
+#define OPERATOR(name, elements, inputs, shape, task)                                              \
+	[OP_##name] = {#name, ELEM_##elements, TASK_##task, inputs},
 #include "lib/extract/graph/operators.def"
 #undef OPERATOR
 };

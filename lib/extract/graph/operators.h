@@ -47,6 +47,7 @@ extern const struct operator_row {
 	const char *name;
 	enum element_rule elements;
 	enum becomes task;
+	int inputs; /* that it cannot do without */
 } operator_rows[OPERATORS];
 
 /* Does it multiply and add? */
