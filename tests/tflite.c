@@ -564,6 +564,21 @@ static void test_branches(void)
 	expect(BRANCHES("z S 0\nc j\nLESS x z -> c\n") OTHER, "2x8:8x5; 2x8:8x16; 2x16:16x8",
 	       "the larger one, where the condition is computed");
 	ok(was_said("the larger branch counts of: h"), "which is said");
+	expect("x f 2,8\nc S 1\nv f 5,8\ny f 2,5\nIF c x -> 0=1 1=2\nFULLY_CONNECTED x v _ -> y\n"
+	       "more\ns f 2,8\nw f 3,8\nr f 2,3\nends s -> \nFULLY_CONNECTED s w _ -> r\n"
+	       "more\ns f 2,8\nends s -> \n",
+	       "2x8:8x5; 2x8:8x3", "branches that make nothing may change something");
+	expect("x f 2,8\nc S 1\nh f 2,8\nk f 5,8\ny f 2,5\n"
+	       "IF c x -> h 0=1 1=2\nFULLY_CONNECTED h k _ -> y\n"
+	       "more\ns f 2,8\nq j\nv f 2,4\nw f 8,4\nr f 2,8\nends s -> r\n"
+	       "VAR_HANDLE -> q\nREAD_VARIABLE q -> v\nFULLY_CONNECTED v w _ -> r\n"
+	       "ASSIGN_VARIABLE q v -> _\n"
+	       "more\ns f 2,8\nr f 2,8\nends s -> r\nABS s -> r\n",
+	       "2x8:8x5; 2x4:4x8", "a variable that a branch reads and changes");
+	expect(IMAGE A B "t S 1\nVAR_HANDLE -> a\nREAD_VARIABLE a -> w\nCONV_2D x w -> b 1=1 2=1\n"
+			 "IF t a x -> 0=1 1=1\nmore\na j\ns f 8,3,3,8\nends a s -> \n"
+			 "ASSIGN_VARIABLE a s -> _\n",
+	       "", "one that only a branch changes is no constant around it");
 	refuse(BRANCHES("c S 1\n") "more\ns f 2,8\nr f 2,8\nends s -> r\nABS s -> r\n",
 	       "a branch does not read and make what its IF does", "a branch with less to read");
 	refuse("x f 1,8\na f 1,8\nIF x -> a 0=1 1=2\n", "it has no graph 1",

@@ -3,7 +3,10 @@
 
 #include "lib/extract/tflite/reader.h"
 
-enum { DEEPEST = 8 }; /* graphs within graphs */
+int tflite_has_graphs(const char *type)
+{
+	return !strcmp(type, "WHILE") || !strcmp(type, "IF");
+}
 
 /* Another graph of the file, in a graph of its own, with its ends in order. */
 static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct err *e)
@@ -42,8 +45,8 @@ int tflite_inner(struct reader *r, const struct call *o, struct err *e)
 	struct graph_node *n =
 		build_node(&r->b, is_loop ? "While" : "If", o->in, o->nin, o->out, o->nout);
 
-	if (r->depth == DEEPEST)
-		return err_set(e, "its graphs are more than %d deep", DEEPEST);
+	if (r->depth == TFLITE_DEEPEST)
+		return err_set(e, "its graphs are more than %d deep", TFLITE_DEEPEST);
 	n->name = call_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
 	n->attr = arena_array(r->b.a, struct attr, 2);
 	for (int i = 0; i < 2; i++) {

@@ -4,23 +4,27 @@
 
 #include "lib/extract/tflite/rewrite.h"
 
+enum { TFLITE_DEEPEST = 8 }; /* graphs within graphs */
+
 struct reader {
 	struct build b;
 	struct flat f;
 	uint64_t model;
 	struct flat_list codes, buffers, graphs;
-	unsigned char *is_read; /* of the graphs */
-	const char **type;	/* of each operator code */
-	int *value;		/* of the graph at hand, for each tensor */
+	unsigned char *is_read, *is_searched; /* of the graphs */
+	const char **type;		      /* of each operator code */
+	int *value;			      /* of the graph at hand, for each tensor */
 	struct declared **declared;
 	int ntensor, depth;
-	int assigns;   /* a graph that runs each time changes variables */
+	int assigns;   /* a graph that runs each time, maybe one inside, changes variables */
 	int64_t kept;  /* elements of constants */
 	int64_t links; /* inputs and outputs of operators, and tensors, so far */
 };
 
 /* Fills the graph at hand with that one of the file. */
 int tflite_graph(struct reader *r, uint32_t which, struct err *e);
+/* Is it WHILE or IF? The first two of their options are numbers of graphs. */
+int tflite_has_graphs(const char *type);
 /* WHILE, with the graphs of its condition and of its body; IF, with those of its branches. */
 int tflite_inner(struct reader *r, const struct call *o, struct err *e);
 /* READ_VARIABLE: what is read is a constant, unless the graph changes it. */

@@ -180,8 +180,7 @@ static int count_links(struct reader *r, int64_t n, struct err *e)
 
 static int put_operator(struct reader *r, const struct call *o, struct err *e)
 {
-	if ((!strcmp(o->type, "WHILE") || !strcmp(o->type, "IF")) &&
-	    ((const struct options *)o->at)->at && o->nin)
+	if (tflite_has_graphs(o->type) && ((const struct options *)o->at)->at && o->nin)
 		return tflite_inner(r, o, e);
 	if (!strcmp(o->type, "READ_VARIABLE"))
 		tflite_variable(r, o);
@@ -258,9 +257,11 @@ static void settle(struct reader *r)
 			v->is_input = 0;
 			if (!s->rank) /* or unknown: there is no telling */
 				s->rank = RANK_UNKNOWN;
-		} else if (!v->is_input && !v->is_const) {
-			v->is_const = 1;
-			v->shape = *s;
+		} else if (!v->is_const) {
+			v->is_const = !v->is_input;
+			/* A variable of a graph inside is no end that others give a shape. */
+			if (v->is_const || r->depth)
+				v->shape = *s;
 		}
 		for (int k = 0; k < s->rank; k++)
 			s->dim[k] = s->dim[k] < 0 ? 0 : s->dim[k];
@@ -269,12 +270,26 @@ static void settle(struct reader *r)
 		g->value[i]->producer = -1;
 }
 
-static void look_for_assignments(struct reader *r, const struct flat_list *operators)
+/* Is a variable changed by a graph, or by one that it runs? CALL_ONCE runs before all of them. */
+static void look_for_assignments(struct reader *r, uint32_t which, int depth)
 {
-	for (uint32_t i = 0; i < operators->n && !r->assigns && !r->f.bad; i++) {
-		const char *type = type_of(r, flat_list_table(&r->f, operators, i));
+	struct flat *f = &r->f;
+	struct flat_list operators;
 
-		r->assigns = type && !strcmp(type, "ASSIGN_VARIABLE");
+	if (which >= r->graphs.n || r->is_searched[which] || depth > TFLITE_DEEPEST)
+		return;
+	r->is_searched[which] = 1;
+	operators = flat_list(f, flat_list_table(f, &r->graphs, which), GRAPH_OPERATORS, 4);
+	for (uint32_t i = 0; i < operators.n && !r->assigns && !f->bad; i++) {
+		const uint64_t at = flat_list_table(f, &operators, i);
+		const uint64_t options = flat_table(f, at, OPERATOR_OPTIONS);
+		const char *type = type_of(r, at);
+
+		if (type && !strcmp(type, "ASSIGN_VARIABLE"))
+			r->assigns = 1;
+		else if (type && tflite_has_graphs(type) && options)
+			for (int k = 0; k < 2; k++)
+				look_for_assignments(r, flat_uint(f, options, k, 0), depth + 1);
 	}
 }
 
@@ -297,7 +312,8 @@ int tflite_graph(struct reader *r, uint32_t which, struct err *e)
 	if (!operators.n && !r->depth)
 		return err_set(e, "its graph has no operators");
 	r->is_read[which] = 1;
-	look_for_assignments(r, &operators);
+	if (!r->depth)
+		look_for_assignments(r, which, 0);
 	r->value = arena_array(r->b.a, int, tensors.n);
 	r->declared = arena_array(r->b.a, struct declared *, tensors.n);
 	for (uint32_t i = 0; i < tensors.n; i++, r->ntensor++)
@@ -331,6 +347,7 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 	if (!r.graphs.n)
 		return err_set(e, "it is no TFLite model, or damaged (it holds no graph)");
 	r.is_read = arena_array(a, unsigned char, r.graphs.n + 1);
+	r.is_searched = arena_array(a, unsigned char, r.graphs.n + 1);
 	if (tflite_graph(&r, 0, e))
 		return -1;
 	for (uint32_t i = 0; i < r.graphs.n; i++)
