@@ -197,8 +197,33 @@ static void test_groups(void)
 	expect(&g, 21, CONV, "a normalization of groups keeps the shape");
 	g = grouped("num_groups=3");
 	refuse(&g, "divides 8 channels into 3 groups", "groups of unequal size");
+	g = grouped("");
+	refuse(&g, "the node n (GroupNormalization) has no num_groups",
+	       "groups that nobody counts");
 	g = grouped("num_groups=0");
 	refuse(&g, "divides 8 channels into 0 groups", "no groups");
+}
+
+static struct buf joined(const char *axis)
+{
+	struct buf g = image();
+
+	weights(&g, "k", "8,16,3,3");
+	node(&g, "Concat x x -> n", axis);
+	conv(&g, "Conv n k -> y");
+	output(&g, "y");
+	return g;
+}
+
+static void test_joined(void)
+{
+	struct buf g = joined("axis=1");
+
+	expect(&g, 13, "mb1_ic16ih14_oc8oh14_kh3ph1", "channels are joined");
+	g = joined("");
+	expect(&g, 3, "mb1_ic16ih14_oc8oh14_kh3ph1", "which was the default before operator set 4");
+	g = joined("");
+	refuse(&g, "the node n (Concat) has no axis", "tensors that are joined along nothing");
 }
 
 /* Shapes */
@@ -428,6 +453,7 @@ int main(void)
 	test_products();
 	test_einsum();
 	test_groups();
+	test_joined();
 	test_shapes();
 	test_symbols();
 	test_dims();

@@ -116,6 +116,9 @@ int infer_set(struct infer *x, const struct graph_node *n, int i, const struct s
 int infer_absurd(const struct shape *s);
 /* Says that an input is missing. Returns -1. */
 int infer_lacks(const struct infer *x, const struct graph_node *n, struct err *e);
+/* The integer of an attribute that the standard requires; -1: it is not there. */
+int infer_required(const struct infer *x, const struct graph_node *n, const char *attr, int64_t *v,
+		   struct err *e);
 /* A shape of that rank with nothing else known; of unknown rank if it is out of range. */
 void infer_open(struct shape *s, int64_t rank);
 /* Counts key in a map of int64_t *. */

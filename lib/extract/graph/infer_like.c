@@ -60,10 +60,9 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	const int64_t groups = node_int(n, "num_groups", 1);
-	int64_t channels;
+	int64_t channels, groups;
 
-	if (infer_random_like(x, n, e))
+	if (infer_required(x, n, "num_groups", &groups, e) || infer_random_like(x, n, e))
 		return -1;
 	if (in->shape.rank < 2)
 		return 0;

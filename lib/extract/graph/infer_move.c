@@ -48,13 +48,15 @@ static void fold_concat(struct infer *x, const struct graph_node *n, int axis)
 int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	struct shape s;
+	struct shape s = in->shape;
+	int64_t along = 1;
 	int axis;
 
-	s = in->shape;
+	if (x->opset >= 4 && infer_required(x, n, "axis", &along, e))
+		return -1;
 	if (s.rank < 0)
 		return 0;
-	axis = infer_axis(node_int(n, "axis", 1), s.rank);
+	axis = infer_axis(node_int(n, "axis", along), s.rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
 	for (int i = 1; i < n->nin; i++) {

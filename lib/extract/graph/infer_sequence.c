@@ -172,6 +172,7 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 	int add = node_int(n, "new_axis", 0) != 0, axis;
+	int64_t along;
 	struct shape s;
 
 	if (!from || !from->n || from->item[0]->shape.rank < 0)
@@ -179,7 +180,9 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 	s = from->item[0]->shape;
 	if (add && s.rank == GRAPH_MAX_RANK)
 		return 0;
-	axis = infer_axis(node_int(n, "axis", 0), s.rank + add);
+	if (infer_required(x, n, "axis", &along, e))
+		return -1;
+	axis = infer_axis(along, s.rank + add);
 	if (axis < 0)
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
 	if (node_out(x->g, n, 0))

@@ -159,6 +159,13 @@ int infer_lacks(const struct infer *x, const struct graph_node *n, struct err *e
 	return infer_bad(x, n, e, "lacks an input");
 }
 
+int infer_required(const struct infer *x, const struct graph_node *n, const char *attr, int64_t *v,
+		   struct err *e)
+{
+	*v = node_int(n, attr, 0);
+	return node_attr(n, attr) ? 0 : infer_bad(x, n, e, "has no %s", attr);
+}
+
 void infer_open(struct shape *s, int64_t rank)
 {
 	s->rank = rank >= 0 && rank <= GRAPH_MAX_RANK ? (int)rank : RANK_UNKNOWN;

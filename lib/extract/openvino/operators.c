@@ -321,7 +321,7 @@ static const struct call_row rows[] = {
 	{"MVN", "MeanVarianceNormalization", "0"},
 	{"NormalizeL2", "LpNormalization", "0"},
 	{"GroupNormalization", "GroupNormalization", "012",
-	 CALL_ATTRS({CALL_INT, "num_groups", "num_groups", 1},
+	 CALL_ATTRS({CALL_INT, "num_groups", "num_groups"},
 		    {CALL_REAL, "epsilon", "epsilon", 1e-5}),
 	 .more = 2},
 	{"LRN", "LRN", "0"},
