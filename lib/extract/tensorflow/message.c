@@ -1,5 +1,6 @@
 #include "lib/extract/tensorflow/message.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "lib/extract/tensorflow/tensor.h"
@@ -33,7 +34,108 @@ const struct message_attr *message_attr(const struct message_node *n, const char
 	return NULL;
 }
 
+/* ---- messages as tables ---- */
+
+struct table;
+
+/* A field of a message, and the member that it becomes. */
+struct field {
+	uint32_t number;
+	enum {
+		TEXT,
+		TEXTS,
+		INSIDE, /* a message; its fields are those of a part of the same thing, or of all */
+		EACH,	/* a message, which becomes an item of a list */
+		BY,	/* what a function reads */
+	} kind;
+	size_t at;	    /* of the member */
+	size_t count, size; /* of a list: of the number of its items; of one of them */
+	const struct table *table;
+	int (*fn)(struct reader *r, const struct wire_field *f, void *to, struct err *e);
+};
+
+struct table {
+	const struct field *field;
+	size_t n;
+	int (*begin)(struct reader *r, void *to, struct err *e); /* NULL: nothing is to be done */
+};
+
+#define FIELD(type, member) offsetof(struct type, member)
+#define LIST(type, list, n)                                                                        \
+	FIELD(type, list), FIELD(type, n), sizeof *((const struct type *)NULL)->list
+#define TABLE(name, begin, ...)                                                                    \
+	static const struct field name##_fields[] = {__VA_ARGS__};                                 \
+	static const struct table name = {name##_fields,                                           \
+					  sizeof name##_fields / sizeof *name##_fields, begin}
+
+static int walk(struct reader *r, uint64_t end, const struct table *t, void *to, struct err *e);
+
+static int inside(struct reader *r, const struct wire_field *f, const struct table *t, void *to,
+		  struct err *e)
+{
+	if (wire_message(&r->wire, f, e) || (t->begin && t->begin(r, to, e)))
+		return -1;
+	return walk(r, f->end, t, to, e);
+}
+
+static int take(struct reader *r, const struct wire_field *f, const struct field *is, void *to,
+		struct err *e)
+{
+	void *at = (char *)to + is->at;
+	int *n = (void *)((char *)to + is->count);
+
+	switch (is->kind) {
+	case TEXT:
+		return name(r, f, at, e);
+	case TEXTS:
+		return add_name(r, f, at, n, e);
+	case INSIDE:
+		return inside(r, f, is->table, at, e);
+	case EACH:
+		return inside(r, f, is->table, arena_add(r->a, at, n, is->size), e);
+	default:
+		return is->fn(r, f, at, e);
+	}
+}
+
+/* All fields of a message; those that are not in the table are passed over. */
+static int walk(struct reader *r, uint64_t end, const struct table *t, void *to, struct err *e)
+{
+	struct wire_field f;
+	int rc;
+
+	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
+		size_t i = 0;
+
+		while (i < t->n && t->field[i].number != f.number)
+			i++;
+		if (i < t->n ? take(r, &f, &t->field[i], to, e) : wire_skip(&r->wire, &f, e))
+			return -1;
+	}
+	return rc;
+}
+
+/* The first member is a name, which is empty if the file has none. */
+static int begin_named(struct reader *r, void *to, struct err *e)
+{
+	(void)r;
+	(void)e;
+	*(const char **)to = "";
+	return 0;
+}
+
+/* Only the name is read of a function in an attribute, and of an ArgDef. */
+TABLE(named, NULL, {1, TEXT});
+
 /* ---- attributes ---- */
+
+static int list_text(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	struct message_attr *at = to;
+
+	return at->ntexts < MOST_TEXTS ? add_name(r, f, &at->texts, &at->ntexts, e)
+				       : wire_skip(&r->wire, f, e);
+}
 
 static int add_int(struct reader *r, struct message_attr *at, int64_t v)
 {
@@ -42,8 +144,7 @@ static int add_int(struct reader *r, struct message_attr *at, int64_t v)
 	return 0;
 }
 
-static int add_ints(struct reader *r, const struct wire_field *f, struct message_attr *at,
-		    struct err *e)
+static int list_ints(struct reader *r, const struct wire_field *f, void *at, struct err *e)
 {
 	uint64_t v;
 	int64_t one;
@@ -56,324 +157,160 @@ static int add_ints(struct reader *r, const struct wire_field *f, struct message
 	return 0;
 }
 
-static int read_list(struct reader *r, uint64_t end, struct message_attr *at, struct err *e)
+static int list_shape(struct reader *r, const struct wire_field *f, void *to, struct err *e)
 {
-	struct wire_field f;
-	int rc;
+	struct message_attr *at = to;
 
-	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
-		if (f.number == 2 && at->ntexts < MOST_TEXTS)
-			rc = add_name(r, &f, &at->texts, &at->ntexts, e);
-		else if (f.number == 3 || f.number == 6) /* i, type */
-			rc = add_ints(r, &f, at, e);
-		else if (f.number == 7 && at->nshapes < LIST_MAX)
-			rc = tensor_shape(
-				r, &f,
-				arena_add(r->a, &at->shapes, &at->nshapes, sizeof *at->shapes), e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		if (rc)
-			return -1;
-	}
-	return rc;
+	return at->nshapes < LIST_MAX
+		       ? tensor_shape(
+				 r, f,
+				 arena_add(r->a, &at->shapes, &at->nshapes, sizeof *at->shapes), e)
+		       : wire_skip(&r->wire, f, e);
 }
 
-/* NameAttrList: of a function only its name matters. */
-static int read_function_name(struct reader *r, const struct wire_field *field, const char **out,
-			      struct err *e)
+static int read_text(struct reader *r, const struct wire_field *f, void *to, struct err *e)
 {
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
-		if (f.number == 1 ? name(r, &f, out, e) : wire_skip(&r->wire, &f, e))
-			return -1;
-	return rc;
+	if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) > MOST_ATTR_BYTES)
+		return wire_drop(&r->wire, f, e);
+	return wire_string(&r->wire, f, MOST_ATTR_BYTES, r->a, to, e);
 }
 
-static int read_value_field(struct reader *r, const struct wire_field *f, struct message_attr *at,
-			    struct err *e)
+static int read_int(struct reader *r, const struct wire_field *f, void *to, struct err *e)
 {
-	switch (f->number) {
-	case 1:
-		return wire_message(&r->wire, f, e) || read_list(r, f->end, at, e) ? -1 : 0;
-	case 2:
-		if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) > MOST_ATTR_BYTES)
-			return wire_drop(&r->wire, f, e);
-		return wire_string(&r->wire, f, MOST_ATTR_BYTES, r->a, &at->s, e);
-	case 3:
-	case 5:
-		return wire_int(&r->wire, f, &at->i, e);
-	case 4:
-		return wire_float(&r->wire, f, &at->f, e);
-	case 6:
-		if (wire_int(&r->wire, f, &at->i, e))
-			return -1;
-		at->i = tensor_element(at->i);
-		return 0;
-	case 7:
-		at->shape = arena_new(r->a, struct shape);
-		return tensor_shape(r, f, at->shape, e);
-	case 8:
-		at->tensor = arena_new(r->a, struct value);
-		return tensor_read(r, f, at->tensor, &at->words, &at->nwords, e);
-	case 10:
-		return read_function_name(r, f, &at->s, e);
-	default:
-		return wire_skip(&r->wire, f, e);
-	}
+	return wire_int(&r->wire, f, to, e);
 }
 
-/* An entry of the map of attributes: key and value. */
-static int read_attr(struct reader *r, const struct wire_field *field, struct message_attr *at,
-		     struct err *e)
+static int read_real(struct reader *r, const struct wire_field *f, void *to, struct err *e)
 {
-	struct wire_field f, v;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	at->name = "";
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1) {
-			rc = name(r, &f, &at->name, e);
-		} else if (f.number == 2) {
-			rc = wire_message(&r->wire, &f, e) ? -1 : 1;
-			while (rc > 0 && (rc = wire_field(&r->wire, f.end, &v, e)) > 0)
-				rc = read_value_field(r, &v, at, e) ? -1 : 1;
-		} else {
-			rc = wire_skip(&r->wire, &f, e);
-		}
-		rc = rc < 0 ? -1 : 1;
-	}
-	return rc;
+	return wire_float(&r->wire, f, to, e);
 }
+
+static int read_type(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	int64_t *type = to;
+
+	if (wire_int(&r->wire, f, type, e))
+		return -1;
+	*type = tensor_element(*type);
+	return 0;
+}
+
+static int read_shape(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	struct shape *s = arena_new(r->a, struct shape);
+
+	*(struct shape **)to = s;
+	return tensor_shape(r, f, s, e);
+}
+
+static int read_tensor(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	struct message_attr *at = to;
+
+	at->tensor = arena_new(r->a, struct value);
+	return tensor_read(r, f, at->tensor, &at->words, &at->nwords, e);
+}
+
+TABLE(list, NULL, {2, BY, .fn = list_text}, {3, BY, .fn = list_ints}, {6, BY, .fn = list_ints},
+      {7, BY, .fn = list_shape});
+TABLE(attr_value, NULL, {1, INSIDE, .table = &list},
+      {2, BY, FIELD(message_attr, s), .fn = read_text},
+      {3, BY, FIELD(message_attr, i), .fn = read_int},
+      {4, BY, FIELD(message_attr, f), .fn = read_real},
+      {5, BY, FIELD(message_attr, i), .fn = read_int},
+      {6, BY, FIELD(message_attr, i), .fn = read_type},
+      {7, BY, FIELD(message_attr, shape), .fn = read_shape}, {8, BY, .fn = read_tensor},
+      {10, INSIDE, FIELD(message_attr, s), .table = &named});
+TABLE(attr, begin_named, {1, TEXT, FIELD(message_attr, name)}, {2, INSIDE, .table = &attr_value});
 
 /* ---- nodes and functions ---- */
 
-static int read_node(struct reader *r, const struct wire_field *field, struct message_node *n,
-		     struct err *e)
+static int begin_node(struct reader *r, void *to, struct err *e)
 {
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+	struct message_node *n = to;
 
-	if (++r->nodes > MOST_NODES)
-		return err_set(e, "it has more than %d nodes", MOST_NODES);
 	n->name = n->type = "";
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = name(r, &f, &n->name, e);
-		else if (f.number == 2)
-			rc = name(r, &f, &n->type, e);
-		else if (f.number == 3)
-			rc = add_name(r, &f, &n->in, &n->nin, e);
-		else if (f.number == 5)
-			rc = read_attr(r, &f, arena_add(r->a, &n->attr, &n->nattr, sizeof *n->attr),
-				       e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
+	return ++r->nodes > MOST_NODES ? err_set(e, "it has more than %d nodes", MOST_NODES) : 0;
 }
+
+TABLE(node, begin_node, {1, TEXT, FIELD(message_node, name)}, {2, TEXT, FIELD(message_node, type)},
+      {3, TEXTS, LIST(message_node, in, nin)},
+      {5, EACH, LIST(message_node, attr, nattr), .table = &attr});
 
 /* OpDef: the names of the function, its arguments and its results. */
-static int read_head(struct reader *r, const struct wire_field *field, struct message_function *fn,
-		     struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+TABLE(head, NULL, {1, TEXT, FIELD(message_function, name)},
+      {2, EACH, LIST(message_function, arg, narg), .table = &named},
+      {3, EACH, LIST(message_function, out, nout), .table = &named});
 
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = name(r, &f, &fn->name, e);
-		else if (f.number == 2) /* an ArgDef, whose field 1 is the name */
-			rc = read_function_name(
-				r, &f, arena_add(r->a, &fn->arg, &fn->narg, sizeof *fn->arg), e);
-		else if (f.number == 3)
-			rc = read_function_name(
-				r, &f, arena_add(r->a, &fn->out, &fn->nout, sizeof *fn->out), e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
-}
+/* A function, and which values of its nodes its results are. */
+struct whole {
+	struct message_function fn;
+	struct map returned;
+};
 
 /* An entry of a map from texts to texts. */
-static int read_pair(struct reader *r, const struct wire_field *field, struct map *to,
-		     struct err *e)
-{
-	const char *pair[2] = {"", ""};
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+struct pair {
+	const char *key, *value;
+};
+TABLE(pair, NULL, {1, TEXT, FIELD(pair, key)}, {2, TEXT, FIELD(pair, value)});
 
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
-		if (f.number == 1 || f.number == 2 ? name(r, &f, &pair[f.number - 1], e)
-						   : wire_skip(&r->wire, &f, e))
-			return -1;
-	if (!rc)
-		*map_put(to, pair[0], strlen(pair[0]), NULL) = (void *)pair[1];
-	return rc;
+static int read_returned(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	struct pair p = {"", ""};
+
+	if (inside(r, f, &pair, &p, e))
+		return -1;
+	*map_put(to, p.key, strlen(p.key), NULL) = (void *)p.value;
+	return 0;
 }
 
-static int read_function(struct reader *r, const struct wire_field *field,
-			 struct message_function *fn, struct err *e)
-{
-	struct wire_field f;
-	struct map returned = MAP_INIT;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+TABLE(function, NULL, {1, INSIDE, .table = &head},
+      {3, EACH, LIST(message_function, node, nnode), .table = &node},
+      {4, BY, FIELD(whole, returned), .fn = read_returned});
 
-	fn->name = "";
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = read_head(r, &f, fn, e);
-		else if (f.number == 3)
-			rc = read_node(r, &f,
-				       arena_add(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
-		else if (f.number == 4)
-			rc = read_pair(r, &f, &returned, e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
+static int read_function(struct reader *r, const struct wire_field *f, void *to, struct err *e)
+{
+	struct message_graph *m = to;
+	struct whole w = {.fn = {.name = ""}, .returned = MAP_INIT};
+	struct message_function *fn = &w.fn;
+	const int rc = inside(r, f, &function, &w, e);
+
 	fn->returned = arena_array(r->a, const char *, fn->nout);
 	for (int i = 0; i < fn->nout; i++)
 		if (fn->out[i])
-			fn->returned[i] = map_get(&returned, fn->out[i], strlen(fn->out[i]));
-	map_free(&returned);
+			fn->returned[i] = map_get(&w.returned, fn->out[i], strlen(fn->out[i]));
+	map_free(&w.returned);
+	fn = arena_add(r->a, &m->function, &m->nfunction, sizeof *m->function);
+	*fn = w.fn;
 	return rc;
 }
 
-static int read_library(struct reader *r, const struct wire_field *field, struct message_graph *m,
-			struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = read_function(
-				r, &f,
-				arena_add(r->a, &m->function, &m->nfunction, sizeof *m->function),
-				e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
-}
-
-static int read_graph(struct reader *r, uint64_t end, struct message_graph *m, struct err *e)
-{
-	struct wire_field f;
-	int rc;
-
-	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = read_node(r, &f, arena_add(r->a, &m->node, &m->nnode, sizeof *m->node),
-				       e);
-		else if (f.number == 2)
-			rc = read_library(r, &f, m, e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		if (rc)
-			return -1;
-	}
-	return rc;
-}
+TABLE(library, NULL, {1, BY, .fn = read_function});
+TABLE(graph, NULL, {1, EACH, LIST(message_graph, node, nnode), .table = &node},
+      {2, INSIDE, .table = &library});
 
 /* ---- SavedModel ---- */
 
-/* An entry of a map from names to TensorInfo. */
-static int read_end(struct reader *r, const struct wire_field *field, struct message_end *end,
-		    struct err *e)
+static int read_element(struct reader *r, const struct wire_field *f, void *to, struct err *e)
 {
-	struct wire_field f, v;
 	int64_t type;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
 
-	end->tensor = "";
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number != 2) {
-			rc = wire_skip(&r->wire, &f, e) ? -1 : 1;
-			continue;
-		}
-		rc = wire_message(&r->wire, &f, e) ? -1 : 1;
-		while (rc > 0 && (rc = wire_field(&r->wire, f.end, &v, e)) > 0) {
-			if (v.number == 1) {
-				rc = name(r, &v, &end->tensor, e);
-			} else if (v.number == 2) {
-				rc = wire_int(&r->wire, &v, &type, e);
-				end->elem = rc ? VALUE_UNKNOWN : tensor_element(type);
-			} else if (v.number == 3) {
-				end->shape = arena_new(r->a, struct shape);
-				rc = tensor_shape(r, &v, end->shape, e);
-			} else {
-				rc = wire_skip(&r->wire, &v, e);
-			}
-			rc = rc ? -1 : 1;
-		}
-		rc = rc < 0 ? -1 : 1;
-	}
-	return rc;
+	if (wire_int(&r->wire, f, &type, e))
+		return -1;
+	*(int *)to = tensor_element(type);
+	return 0;
 }
 
-static int read_signature_value(struct reader *r, const struct wire_field *field,
-				struct message_signature *s, struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = read_end(r, &f, arena_add(r->a, &s->in, &s->nin, sizeof *s->in), e);
-		else if (f.number == 2)
-			rc = read_end(r, &f, arena_add(r->a, &s->out, &s->nout, sizeof *s->out), e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
-}
-
-static int read_signature(struct reader *r, const struct wire_field *field,
-			  struct message_signature *s, struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	s->name = "";
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 1)
-			rc = name(r, &f, &s->name, e);
-		else if (f.number == 2)
-			rc = read_signature_value(r, &f, s, e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
-}
-
-static int read_meta_graph(struct reader *r, const struct wire_field *field,
-			   struct message_graph *m, struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
-
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 2)
-			rc = wire_message(&r->wire, &f, e) || read_graph(r, f.end, m, e);
-		else if (f.number == 5)
-			rc = read_signature(r, &f,
-					    arena_add(r->a, &m->signature, &m->nsignature,
-						      sizeof *m->signature),
-					    e);
-		else
-			rc = wire_skip(&r->wire, &f, e);
-		rc = rc ? -1 : 1;
-	}
-	return rc;
-}
+TABLE(tensor_info, NULL, {1, TEXT, FIELD(message_end, tensor)},
+      {2, BY, FIELD(message_end, elem), .fn = read_element},
+      {3, BY, FIELD(message_end, shape), .fn = read_shape});
+TABLE(end, begin_named, {2, INSIDE, .table = &tensor_info});
+TABLE(ends, NULL, {1, EACH, LIST(message_signature, in, nin), .table = &end},
+      {2, EACH, LIST(message_signature, out, nout), .table = &end});
+TABLE(signature, begin_named, {1, TEXT, FIELD(message_signature, name)},
+      {2, INSIDE, .table = &ends});
+TABLE(meta_graph, NULL, {2, INSIDE, .table = &graph},
+      {5, EACH, LIST(message_graph, signature, nsignature), .table = &signature});
 
 /* The first of its graphs: others are the same for other devices. */
 static int read_saved_model(struct reader *r, struct message_graph *m, struct err *e)
@@ -382,7 +319,7 @@ static int read_saved_model(struct reader *r, struct message_graph *m, struct er
 	int rc, graphs = 0;
 
 	while ((rc = wire_field(&r->wire, WIRE_TO_THE_END, &f, e)) > 0)
-		if (f.number == 2 && !graphs++ ? read_meta_graph(r, &f, m, e)
+		if (f.number == 2 && !graphs++ ? inside(r, &f, &meta_graph, m, e)
 					       : wire_drop(&r->wire, &f, e))
 			return -1;
 	return rc;
@@ -397,7 +334,7 @@ int message_read(struct message_graph *m, struct pull *in, int is_saved_model, s
 	*m = (struct message_graph){0};
 	wire_init(&r.wire, in,
 		  is_saved_model ? "SavedModel of TensorFlow" : "GraphDef of TensorFlow");
-	rc = is_saved_model ? read_saved_model(&r, m, e) : read_graph(&r, WIRE_TO_THE_END, m, e);
+	rc = is_saved_model ? read_saved_model(&r, m, e) : walk(&r, WIRE_TO_THE_END, &graph, m, e);
 	if (!rc)
 		wire_digest(&r.wire, hash);
 	wire_free(&r.wire);
