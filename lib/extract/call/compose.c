@@ -185,16 +185,6 @@ void compose_resize(struct build *b, int data, int size, int out, int channels_l
 	build_ints(b, build_node(b, "Resize", in, 4, &out, 1), "axes", height_and_width, 2);
 }
 
-/* ---- element by element ---- */
-
-void compose_clip(struct build *b, int in, int out, float min, float max)
-{
-	struct graph_node *n = build_node(b, "Clip", &in, 1, &out, 1);
-
-	build_float(b, n, "min", min);
-	build_float(b, n, "max", max);
-}
-
 /* ---- products ---- */
 
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed)

@@ -25,7 +25,6 @@ int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 			  const struct compose_masks *m);
 /* The height and width of an nhwc image; size holds two integers. */
 void compose_resize(struct build *b, int data, int size, int out, int channels_last);
-void compose_clip(struct build *b, int in, int out, float min, float max);
 /* x * weights + bias: the bias (may be -1) is an addition of its own, as behind a MatMul of ONNX.
  */
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed);

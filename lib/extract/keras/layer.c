@@ -100,78 +100,46 @@ int layer_parameter(const struct call *l, const char *what, int64_t size)
 
 /* ---- activations ---- */
 
-static int clip(const struct call *l, int in, double min, double max)
+/* x * onnx(x), whose values have the layer's name. */
+static int gated(const struct call *l, const struct call_row *row)
 {
-	int out = layer_fresh(l);
+	const int both[] = {l->in[0], one(l, row->onnx, l->in[0])};
 
-	compose_clip(l->b, in, out, (float)min, (float)max);
-	return out;
+	layer_node(l, "Mul", both, 2, l->out[0]);
+	return 0;
 }
 
-static int gated(const struct call *l, int in, const char *gate)
+static const struct call_row activations[] = {
+	{"relu6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"swish silu", "Sigmoid", .fn = gated},
+	{"hard_sigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
+	{"hard_swish hard_silu", "HardSwish", "0"},
+	{"leaky_relu", "LeakyRelu", "0", CALL_ATTRS({CALL_REAL, "alpha", NULL, 0.2})},
+	{"softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
+	{"elu", "Elu", "0"},
+	{"gelu", "Gelu", "0"},
+	{"exponential", "Exp", "0"},
+};
+
+int layer_activate(const struct call *l, int in, const char *what)
 {
-	const int both[] = {in, one(l, gate, in)};
-	int out = layer_fresh(l);
+	struct call c = *l;
+	int out;
 
-	layer_node(l, "Mul", both, 2, out);
-	return out;
-}
-
-static int hard_sigmoid(const struct call *l, int in)
-{
-	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, "HardSigmoid", &in, 1, out);
-
-	build_float(l->b, n, "alpha", 1.0f / 6);
-	build_float(l->b, n, "beta", 0.5f);
-	return out;
-}
-
-static int leaky_relu(const struct call *l, int in, double slope)
-{
-	int out = layer_fresh(l);
-
-	build_float(l->b, layer_node(l, "LeakyRelu", &in, 1, out), "alpha", (float)slope);
+	if (!what[0] || !strcmp(what, "linear"))
+		return in;
+	out = layer_fresh(l);
+	c.type = "Activation";
+	c.in = &in;
+	c.nin = 1;
+	c.out = &out;
+	call_convert(&c, call_find(activations, sizeof activations / sizeof *activations, what));
 	return out;
 }
 
 int layer_softmax(const struct call *l, int in)
 {
-	int out = layer_fresh(l);
-
-	build_int(l->b, layer_node(l, "Softmax", &in, 1, out), "axis", -1);
-	return out;
-}
-
-int layer_activate(const struct call *l, int in, const char *what)
-{
-	static const struct {
-		const char *keras, *onnx;
-	} same[] = {
-		{"relu", "Relu"}, {"sigmoid", "Sigmoid"}, {"tanh", "Tanh"},
-		{"elu", "Elu"},	  {"selu", "Selu"},	  {"softplus", "Softplus"},
-		{"mish", "Mish"}, {"exponential", "Exp"}, {"softsign", "Softsign"},
-		{"gelu", "Gelu"},
-	};
-
-	if (!what[0] || !strcmp(what, "linear"))
-		return in;
-	if (!strcmp(what, "relu6"))
-		return clip(l, in, 0, 6);
-	if (!strcmp(what, "swish") || !strcmp(what, "silu"))
-		return gated(l, in, "Sigmoid");
-	if (!strcmp(what, "hard_sigmoid"))
-		return hard_sigmoid(l, in);
-	if (!strcmp(what, "hard_swish") || !strcmp(what, "hard_silu"))
-		return one(l, "HardSwish", in);
-	if (!strcmp(what, "leaky_relu"))
-		return leaky_relu(l, in, 0.2);
-	if (!strcmp(what, "softmax"))
-		return layer_softmax(l, in);
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		if (!strcmp(same[i].keras, what))
-			return one(l, same[i].onnx, in);
-	return one(l, "Activation", in);
+	return layer_activate(l, in, "softmax");
 }
 
 /* The name of an activation; as an object, of its class. */
@@ -193,17 +161,22 @@ int layer_activation_layer(const struct call *l, const struct call_row *row)
 	return layer_made(l, out == l->in[0] ? one(l, "Identity", out) : out);
 }
 
+/* What a ReLU is that has a slope, or a largest value. */
+static const struct call_row leaky = {NULL, "LeakyRelu", "0",
+				      CALL_ATTRS({CALL_REAL, "alpha", "negative_slope"})};
+static const struct call_row bounded = {
+	NULL, "Clip", "0",
+	CALL_ATTRS({CALL_REAL, "min", NULL, 0}, {CALL_REAL, "max", "max_value"})};
+
 int layer_relu(const struct call *l, const struct call_row *row)
 {
-	const double slope = call_real(l, "negative_slope", 0);
+	const int is_leaky = call_real(l, "negative_slope", 0) != 0;
 	double most;
+	const int is_bounded = !json_num(layer_get(l, "max_value"), &most);
 
-	if (call_real(l, "threshold", 0) != 0 ||
-	    (slope != 0 && !json_num(layer_get(l, "max_value"), &most)))
+	if (call_real(l, "threshold", 0) != 0 || (is_leaky && is_bounded))
 		return -1;
-	if (slope != 0)
-		return layer_made(l, leaky_relu(l, l->in[0], slope));
-	return layer_made(l, json_num(layer_get(l, "max_value"), &most)
-				     ? one(l, row->onnx, l->in[0])
-				     : clip(l, l->in[0], 0, most));
+	layer_made(l, layer_fresh(l));
+	call_node_of(l, is_leaky ? &leaky : is_bounded ? &bounded : row, l->in, 1);
+	return 0;
 }

@@ -234,21 +234,9 @@ static const struct call_row rows[] = {
 	{"STABLEHLO_WHILE", NULL, .fn = call_weighs},
 };
 
-enum { FUSED_NONE, FUSED_RELU, FUSED_RELU_N1_TO_1, FUSED_RELU6, FUSED_TANH, FUSED_SIGN };
-
-static void activate(struct build *b, int kind, const int *in, const int *out)
-{
-	const char *type = kind == FUSED_RELU	? "Relu"
-			   : kind == FUSED_TANH ? "Tanh"
-			   : kind == FUSED_SIGN ? "Sign"
-						: "Clip";
-	struct graph_node *n = build_node(b, type, in, 1, out, 1);
-
-	if (kind == FUSED_RELU6 || kind == FUSED_RELU_N1_TO_1) {
-		build_float(b, n, "min", kind == FUSED_RELU6 ? 0 : -1);
-		build_float(b, n, "max", kind == FUSED_RELU6 ? 6 : 1);
-	}
-}
+/* Activations that are an option of the operators before them, by their numbers. */
+static const char *const fused[] = {NULL, "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN"};
+enum { FUSED = sizeof fused / sizeof *fused };
 
 void rewrite_operation(const struct call *c)
 {
@@ -263,7 +251,7 @@ void rewrite_operation(const struct call *c)
 	}
 	if (row->more && o->at && out >= 0)
 		kind = (int)flat_byte(o->flat, o->at, row->more - 1, 0);
-	if (kind >= FUSED_RELU && kind <= FUSED_SIGN) {
+	if (kind > 0 && kind < FUSED) {
 		between = build_between(c->b, out);
 		own.out = &between;
 		own.nout = 1;
@@ -273,6 +261,9 @@ void rewrite_operation(const struct call *c)
 	 * has the name of what the operator makes. */
 	if (c->b->g->nnode > first && out >= 0)
 		c->b->g->node[first].name = c->b->g->value[out]->name;
-	if (own.out == &between)
-		activate(c->b, kind, &between, &out);
+	if (own.out != &between)
+		return;
+	own = (struct call){
+		.b = c->b, .type = fused[kind], .in = &between, .nin = 1, .out = &out, .nout = 1};
+	call_convert(&own, call_find(rows, sizeof rows / sizeof *rows, own.type));
 }
