@@ -1,6 +1,10 @@
 /* The baseline for CUDA's devices, with stand-ins for NVIDIA's libraries and an emulated
  * device (tests/emulator/): the graphs and products that it describes compute what the operator
  * says; what engines cannot do is left out; a library that is not there is missed by one that is.
+ *
+ * The stand-ins check what they are told by the rules of the documentation. Some of their engines
+ * are wrong, fail, or write nothing. All variants have one output, which is filled with NaN, or a
+ * whole number that no result is, before the run that is verified.
  */
 #include <sched.h>
 #include <sys/stat.h>

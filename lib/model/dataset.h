@@ -16,6 +16,13 @@
  * workload, and then everything else is learned and scored against it. To leave such results out
  * is worse: slow candidates scatter more than fast ones, and nobody would tell the model how slow
  * they are (EXPERIMENTS.md, "Times whose samples disagree").
+ *
+ * Labels are ratios. When each candidate was timed once, for a millisecond, a model that finds 92%
+ * of the best speed appeared to find 84%, because its data were wrong; and the best of thousands of
+ * absolute times are those that fell into a quiet moment (EXPERIMENTS.md). In a recorded space each
+ * candidate's time is the reference's time over the ratio of their duel. In a tuning run it is the
+ * incumbent's time over their ratio, from duel to duel. A winner's ratio is the geometric mean of
+ * its two duels (rec_duel_ratio()), because it was chosen for the first of them alone.
  */
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H

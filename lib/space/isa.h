@@ -4,6 +4,17 @@
  *
  * Sources: Intel, "Optimization Reference Manual"; Fog, "The microarchitecture of Intel, AMD and
  * VIA CPUs". Where CPUs of one instruction set differ, the row is a server's of 2023.
+ *
+ * bf16: a load widens by a shift, and AVX-512 leaves lanes out by its masks; AVX2 has no masks for
+ * elements of 16 bits, so nests that need these are GNU C there. A store rounds by vcvtneps2bf16,
+ * or by adding half of the last place where the processor lacks AVX512_BF16. vdpbf16ps multiplies
+ * pairs, and treats numbers below the smallest normal one as zero. Such an instruction is a bit of
+ * a machine's limits (`dots`), not another instruction set: avx512_bf16 is of the family avx512,
+ * whose name records and envs have. So printers are told of the machine. Partial sums never wait in
+ * a result of bf16. A sum of an odd number of values has no pairs: `fma` computes it, but direct
+ * pads an odd number of channels below 16 in the copy of its band, where zeros follow those of each
+ * pixel. The features of the model were learned in f32, so the draft ranks other types
+ * (features_know()).
  */
 #ifndef TL_SPACE_ISA_H
 #define TL_SPACE_ISA_H
