@@ -85,21 +85,22 @@ static void activate(struct rewrite *r, int in, const char *type)
 	}
 }
 
-/* A convolution or product with an addend (conv: input 3) and an activation behind it. */
-static void fused(struct rewrite *r, const char *type, int nin, int addend, int last)
+/* A product, or a convolution with an addend (input 3), and an activation behind it. */
+static void fused(struct rewrite *r)
 {
 	const char *activation = node_str(r->n, "activation", "");
+	const int addend = strcmp(r->row->onnx, "Conv") ? -1 : rewrite_in(r, 3);
 	int out = activation[0] || addend >= 0 ? rewrite_between(r, "product") : rewrite_made(r, 0);
-	int in[4] = {-1, -1, -1, -1};
+	int in[3], nin = 3;
 	struct graph_node *n;
 
-	for (int i = 0; i < nin; i++)
+	for (int i = 0; i < 3; i++)
 		in[i] = rewrite_in(r, i);
 	while (nin > 1 && in[nin - 1] < 0)
 		nin--;
-	n = rewrite_node(r, type, in, nin, out);
+	n = rewrite_node(r, r->row->onnx, in, nin, out);
 	copy_attrs(r, n, "activation");
-	n->channels_last = last;
+	n->channels_last = r->row->channels_last;
 	if (addend >= 0 && activation[0]) {
 		out = rewrite_plus(r, out, addend);
 	} else if (addend >= 0) {
@@ -111,21 +112,6 @@ static void fused(struct rewrite *r, const char *type, int nin, int addend, int 
 		activate(r, out, activation);
 }
 
-static void fused_conv(struct rewrite *r)
-{
-	fused(r, "Conv", 3, rewrite_in(r, 3), 0);
-}
-
-static void nhwc_conv(struct rewrite *r)
-{
-	fused(r, "Conv", 3, rewrite_in(r, 3), 1);
-}
-
-static void fused_gemm(struct rewrite *r)
-{
-	fused(r, "Gemm", 3, -1, 0);
-}
-
 static void fused_matmul(struct rewrite *r)
 {
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
@@ -134,23 +120,15 @@ static void fused_matmul(struct rewrite *r)
 	copy_attrs(r, n, "activation");
 }
 
-/* Blocks of channels: a convolution or pool of them has the shapes of one without. */
-static void same_type(struct rewrite *r)
+/* A pool. One of blocks of channels has the shapes of one without. */
+static void pool(struct rewrite *r)
 {
-	struct graph_node *n = rewrite_node(r, r->n->type, r->n->in, r->n->nin, rewrite_made(r, 0));
+	struct graph_node *n =
+		rewrite_node(r, r->row->onnx, r->n->in, r->n->nin, rewrite_made(r, 0));
 
 	n->attr = r->n->attr;
 	n->nattr = r->n->nattr;
-}
-
-static void nhwc_pool(struct rewrite *r)
-{
-	const char *type = strstr(r->n->type, "Max") ? "MaxPool" : "AveragePool";
-	struct graph_node *n = rewrite_node(r, type, r->n->in, 1, rewrite_made(r, 0));
-
-	n->attr = r->n->attr;
-	n->nattr = r->n->nattr;
-	n->channels_last = 1;
+	n->channels_last = r->row->channels_last;
 }
 
 static void turn(struct rewrite *r, int in, int out, int to_last)
@@ -257,23 +235,20 @@ static void embed_norm(struct rewrite *r)
 	}
 }
 
-static const struct {
-	const char *domain, *type;
-	rewrite_fn *fn;
-} table[] = {
+static const struct rewrite_row table[] = {
 	{"", "Attention", rewrite_attention},
 	{"com.microsoft", "Attention", rewrite_ms_attention},
 	{"com.microsoft", "MultiHeadAttention", rewrite_multi_head},
 	{"com.microsoft", "GroupQueryAttention", rewrite_group_query},
 	{"com.microsoft", "QAttention", rewrite_q_attention},
-	{"com.microsoft", "FusedConv", fused_conv},
-	{"com.microsoft", "NhwcFusedConv", nhwc_conv},
-	{"com.microsoft", "NhwcConv", nhwc_conv},
-	{"com.microsoft", "NhwcMaxPool", nhwc_pool},
-	{"com.ms.internal.nhwc", "Conv", nhwc_conv},
-	{"com.ms.internal.nhwc", "MaxPool", nhwc_pool},
-	{"com.ms.internal.nhwc", "AveragePool", nhwc_pool},
-	{"com.microsoft", "FusedGemm", fused_gemm},
+	{"com.microsoft", "FusedConv", fused, "Conv"},
+	{"com.microsoft", "NhwcFusedConv", fused, "Conv", 1},
+	{"com.microsoft", "NhwcConv", fused, "Conv", 1},
+	{"com.microsoft", "NhwcMaxPool", pool, "MaxPool", 1},
+	{"com.ms.internal.nhwc", "Conv", fused, "Conv", 1},
+	{"com.ms.internal.nhwc", "MaxPool", pool, "MaxPool", 1},
+	{"com.ms.internal.nhwc", "AveragePool", pool, "AveragePool", 1},
+	{"com.microsoft", "FusedGemm", fused, "Gemm"},
 	{"com.microsoft", "FusedMatMul", fused_matmul},
 	{"com.microsoft", "TransposeMatMul", fused_matmul},
 	{"com.microsoft", "BiasGelu", bias_gelu},
@@ -294,23 +269,23 @@ static const struct {
 	{"com.microsoft", "DynamicQuantizeMatMul", rewrite_dynamic_matmul},
 	{"com.microsoft", "DynamicQuantizeLSTM", rewrite_dynamic_lstm},
 	{"com.microsoft", "MatMulIntegerToFloat", rewrite_matmul_to_float},
-	{"com.microsoft.nchwc", "Conv", fused_conv},
-	{"com.microsoft.nchwc", "MaxPool", same_type},
-	{"com.microsoft.nchwc", "AveragePool", same_type},
-	{"com.microsoft.nchwc", "GlobalMaxPool", same_type},
-	{"com.microsoft.nchwc", "GlobalAveragePool", same_type},
+	{"com.microsoft.nchwc", "Conv", fused, "Conv"},
+	{"com.microsoft.nchwc", "MaxPool", pool, "MaxPool"},
+	{"com.microsoft.nchwc", "AveragePool", pool, "AveragePool"},
+	{"com.microsoft.nchwc", "GlobalMaxPool", pool, "GlobalMaxPool"},
+	{"com.microsoft.nchwc", "GlobalAveragePool", pool, "GlobalAveragePool"},
 	{"com.microsoft.nchwc", "Upsample", nchwc_upsample},
 	{"com.microsoft.nchwc", "ReorderInput", reorder_input},
 	{"com.microsoft.nchwc", "ReorderOutput", reorder_output},
 };
 
-static rewrite_fn *find(const struct graph_node *n)
+static const struct rewrite_row *find(const struct graph_node *n)
 {
 	const char *domain = strcmp(n->domain, "ai.onnx") ? n->domain : "";
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (!strcmp(table[i].type, n->type) && !strcmp(table[i].domain, domain) && n->nin)
-			return table[i].fn;
+			return &table[i];
 	return NULL;
 }
 
@@ -341,11 +316,10 @@ void onnx_rewrite(struct graph *g)
 	r.block = block_size(g);
 	old = graph_start_over(g, &n);
 	for (int i = 0; i < n; i++) {
-		rewrite_fn *fn = find(&old[i]);
-
 		r.n = &old[i];
-		if (fn)
-			fn(&r);
+		r.row = find(r.n);
+		if (r.row)
+			r.row->fn(&r);
 		else
 			*graph_add_node(g) = old[i];
 	}

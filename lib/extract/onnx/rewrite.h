@@ -17,10 +17,18 @@ void onnx_rewrite(struct graph *g);
 struct rewrite {
 	struct build b;
 	const struct graph_node *n; /* the node that is replaced */
-	int64_t block;		    /* channels of com.microsoft.nchwc */
+	const struct rewrite_row *row;
+	int64_t block; /* channels of com.microsoft.nchwc */
 };
 
 typedef void rewrite_fn(struct rewrite *r);
+
+struct rewrite_row {
+	const char *domain, *type;
+	rewrite_fn *fn;
+	const char *onnx;  /* what the function makes; NULL: it knows that itself */
+	int channels_last; /* of its images */
+};
 
 /* Input and output i of the node, -1 if it is left out. */
 int rewrite_in(const struct rewrite *r, int i);

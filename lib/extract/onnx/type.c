@@ -27,21 +27,29 @@ static int parse_dim(struct parse *p, uint64_t end, struct declared *d, struct e
 	return r;
 }
 
-static int parse_shape(struct parse *p, uint64_t end, struct declared *d, struct err *e)
+/* Reads field 1 of a message, which is a message itself, as often as it is there. */
+static int each_first(struct parse *p, uint64_t end, struct declared *d,
+		      int (*read)(struct parse *p, uint64_t end, struct declared *d, struct err *e),
+		      struct err *e)
 {
 	struct wire_field f;
 	int r;
 
-	d->shape.rank = 0;
 	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
 		if (f.number != 1)
 			r = wire_skip(&p->wire, &f, e);
 		else if (!(r = wire_message(&p->wire, &f, e)))
-			r = parse_dim(p, f.end, d, e);
+			r = read(p, f.end, d, e);
 		if (r)
 			return -1;
 	}
 	return r;
+}
+
+static int parse_shape(struct parse *p, uint64_t end, struct declared *d, struct err *e)
+{
+	d->shape.rank = 0;
+	return each_first(p, end, d, parse_dim, e);
 }
 
 /* TypeProto.Tensor; sequences, maps and sparse tensors stay unknown. */
@@ -72,16 +80,5 @@ static int parse_tensor_type(struct parse *p, uint64_t end, struct declared *d, 
 
 int parse_type(struct parse *p, uint64_t end, struct declared *d, struct err *e)
 {
-	struct wire_field f;
-	int r;
-
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number != 1)
-			r = wire_skip(&p->wire, &f, e);
-		else if (!(r = wire_message(&p->wire, &f, e)))
-			r = parse_tensor_type(p, f.end, d, e);
-		if (r)
-			return -1;
-	}
-	return r;
+	return each_first(p, end, d, parse_tensor_type, e);
 }
