@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/host/lock.h"
+#include "lib/host/scratch.h"
 #include "lib/host/team.h"
 #include "lib/io/clock.h"
 #include "lib/io/field.h"
@@ -21,15 +22,16 @@
 #include "lib/run/inplace.h"
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
+#include "lib/run/workloads.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 #include "lib/trial/stat.h"
 
 static const char *db, *model, *input, *output, *compare, *save_weights, *save_inputs, *trace,
-	*seed_text;
+	*seed_text, *precision_text, *workloads;
 static int64_t threads, batch = -1;
-static double bench_s, tune_s, in_place_s = -1, tolerance = 1e-4;
-static int race_all, no_db, library, profile, json, turns, check_memory, quiet;
+static double bench_s, tune_s, in_place_s = -1, tolerance = -1;
+static int race_all, no_db, library, profile, json, turns, check_memory, compare_single, quiet;
 static struct opt_list shapes, dims;
 
 static const struct opt opts[] = {
@@ -62,6 +64,14 @@ static const struct opt opts[] = {
 	 "The cost model that predicts kernels; by default $TL_MODEL, else the one that came "
 	 "with the programs.",
 	 "pretrained"},
+	{0, "precision", OPT_ENUM, &precision_text, "TYPE",
+	 "What convolutions and products compute in: f32 (the default), or bf16 where there are "
+	 "kernels in it, with sums in f32. Other operators compute in f32.",
+	 "f32|bf16"},
+	{0, "workloads", OPT_OUTPUT, &workloads, "FILE",
+	 "Write the workloads of the model's convolutions and products to FILE as records, in the "
+	 "types that they are computed in, for tl-tune. The model does not run then.",
+	 NULL},
 	{0, "tune", OPT_TIME, &tune_s, "TIME",
 	 "First let tl-tune tune the model's operators for this time (30s, 2m), with the same "
 	 "database, and then race in place for up to half of this time (see --in-place).",
@@ -89,7 +99,12 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "tolerance", OPT_REAL, &tolerance, "X",
 	 "The difference from --compare that outputs may have. It limits the largest difference "
-	 "over the largest value, and the relative L2 norm. Default 1e-4.",
+	 "over the largest value, and the relative L2 norm. Default 1e-4, and 0.05 in bf16.",
+	 NULL},
+	{0, "compare-single", OPT_FLAG, &compare_single, NULL,
+	 "With --precision=bf16: compare the outputs likewise with those in f32, of the same "
+	 "inputs and weights. Of a matrix of scores also in how many rows the largest one is the "
+	 "same.",
 	 NULL},
 	{0, "save-weights", OPT_OUTPUT, &save_weights, "FILE",
 	 "Write these weights to an .npz, by their names in the model.", NULL},
@@ -148,6 +163,11 @@ static void usage(const char *why)
 	_exit(EXIT_USAGE);
 }
 
+static enum dtype precision(void)
+{
+	return precision_text && !strcmp(precision_text, "bf16") ? DTYPE_BF16 : DTYPE_F32;
+}
+
 static void check_usage(uint64_t *seed)
 {
 	const int64_t most_threads = 1024;
@@ -165,6 +185,14 @@ static void check_usage(uint64_t *seed)
 	if (check_memory && library)
 		usage("--check-memory and --library do not go together: the library's code is bound "
 		      "to addresses");
+	if (compare_single && precision() == DTYPE_F32)
+		usage("--compare-single belongs to --precision=bf16");
+	if (library && precision() != DTYPE_F32)
+		usage("--library computes in f32: it does not go with --precision=bf16");
+	if (workloads && library)
+		usage("--workloads and --library contradict each other");
+	if (workloads && (tune_s > 0 || in_place_s > 0))
+		usage("--workloads runs nothing: --tune and --in-place contradict it");
 	if (json && bench_s <= 0)
 		usage("--json belongs to --bench");
 	if (no_db && db)
@@ -200,9 +228,26 @@ static int check_team(struct err *e)
 
 /* ---- tuning ---- */
 
-/* tl-tune with the same database, threads and batch. Its table goes to standard error: what is
- * measured here goes to standard output. */
-static int tune(const char *path, struct err *e)
+/* Writes the workloads of the model's steps; which kernels they have does not matter. */
+static int write_workloads(const char *path, const struct network_options *options, const char *to,
+			   struct err *e)
+{
+	struct network_options o = *options;
+	struct network n = {0};
+	int rc;
+
+	o.db = NULL;
+	o.model = "none";
+	rc = network_lower(&n, path, &o, e);
+	if (!rc)
+		rc = workloads_write(&n.plan, to, e);
+	network_close(&n);
+	return rc;
+}
+
+/* tl-tune with the same database, threads and batch, for a model or a file of workloads. Its table
+ * goes to standard error: what is measured here goes to standard output. */
+static int tune(const char *path, int is_model, struct err *e)
 {
 	char time[32], count[32], size[32], *argv[16];
 	struct buf file = BUF_INIT;
@@ -219,7 +264,7 @@ static int tune(const char *path, struct err *e)
 	argv[n++] = time;
 	if (quiet)
 		argv[n++] = (char *)"--quiet";
-	if (batch > 0)
+	if (batch > 0 && is_model)
 		argv[n++] = size;
 	if (db) {
 		argv[n++] = (char *)"-d";
@@ -235,6 +280,37 @@ static int tune(const char *path, struct err *e)
 		rc = err_set(e, "tl-tune did not end well");
 	buf_free(&file);
 	return rc;
+}
+
+/* Lowering a model opens the build cache, which gives compilers a folder of its own to work in. */
+static int write_and_tune(const char *path, const struct network_options *o, const char *folder,
+			  struct err *e)
+{
+	struct buf file = BUF_INIT;
+	int rc;
+
+	buf_fmt(&file, "%s/workloads", folder);
+	rc = write_workloads(path, o, file.s, e);
+	setenv("TMPDIR", folder, 1);
+	if (!rc)
+		rc = tune(file.s, 0, e);
+	buf_free(&file);
+	return rc;
+}
+
+/* What tl-extract finds in a model is in f32; in other types tl-tune gets what the model's steps
+ * compute. */
+static int tune_model(const char *path, const struct network_options *o, struct err *e)
+{
+	struct scratch s;
+	int rc;
+
+	if (o->precision == DTYPE_F32)
+		return tune(path, 1, e);
+	if (scratch_open(&s, "tl-run", e))
+		return -1;
+	rc = write_and_tune(path, o, s.path, e);
+	return scratch_remove(&s, e) || rc ? -1 : 0;
 }
 
 /* ---- races in place ---- */
@@ -353,37 +429,85 @@ static int save_before(struct network *n, struct err *e)
 	return 0;
 }
 
-/* 1: an output differs. */
-static int compare_outputs(const struct network *n, struct err *e)
+static void say_error(const struct network_error *d, int is_f32, int wrong)
 {
 	struct buf name = BUF_INIT;
-	struct arrays should;
-	int differs = 0, rc = arrays_read(&should, compare, e);
 
-	if (!rc)
-		network_strangers(n, &should, warn_unused);
-	for (int i = 0; !rc && i < n->io.noutputs; i++) {
+	terminal_text(d->name, strlen(d->name), &name);
+	printf("%s: %s%s: largest difference %.2g of the largest value, relative L2 %.2g%s", name.s,
+	       is_f32 ? "from f32: " : "", wrong ? "differs" : "equal", d->max, d->l2,
+	       d->not_finite ? ", NaN or infinity in other places" : "");
+	if (is_f32 && d->rows)
+		printf(", the largest of a row is the same in %lld of %lld",
+		       (long long)d->same_first, (long long)d->rows);
+	putchar('\n');
+	buf_free(&name);
+}
+
+/* from: the file of the arrays; NULL: they are the outputs in f32. 1: an output differs. */
+static int compare_with(const struct network *n, const struct arrays *should, const char *from,
+			struct err *e)
+{
+	const double most = tolerance < 0 ? network_error(n->plan.precision, 1e-4) : tolerance;
+	int differs = 0;
+
+	for (int i = 0; i < n->io.noutputs; i++) {
 		struct network_error d;
 		int wrong;
 
-		rc = network_compare(n, i, &should, &d, e);
-		if (rc) {
-			err_in(e, "%s", compare);
-			break;
-		}
-		wrong = d.not_finite || d.max > tolerance || d.l2 > tolerance;
+		if (network_compare(n, i, should, &d, e))
+			return from ? err_in(e, "%s", from) : -1;
+		wrong = d.not_finite || d.max > most || d.l2 > most;
 		differs |= wrong;
-		buf_clear(&name);
-		terminal_text(d.name, strlen(d.name), &name);
 		if (!quiet || wrong)
-			printf("%s: %s: largest difference %.2g of the largest value, relative L2 "
-			       "%.2g%s\n",
-			       name.s, wrong ? "differs" : "equal", d.max, d.l2,
-			       d.not_finite ? ", NaN or infinity in other places" : "");
+			say_error(&d, !from, wrong);
+	}
+	return differs;
+}
+
+static int compare_outputs(const struct network *n, struct err *e)
+{
+	struct arrays should;
+	int differs = arrays_read(&should, compare, e);
+
+	if (!differs) {
+		network_strangers(n, &should, warn_unused);
+		differs = compare_with(n, &should, compare, e);
 	}
 	arrays_free(&should);
-	buf_free(&name);
-	return rc ? -1 : differs;
+	return differs;
+}
+
+/* The outputs of the same model in f32, as arrays in its memory. */
+static void outputs_of(struct network *n, struct arrays *out, struct err *e)
+{
+	*out = (struct arrays){.n = n->io.noutputs, .is_named = 1};
+	out->array = xcalloc((size_t)out->n + 1, sizeof *out->array);
+	for (int i = 0; i < out->n; i++)
+		network_output(n, i, &out->array[i], e);
+}
+
+/* Runs the model in f32, too, with the same inputs. */
+static int compare_to_f32(struct network *n, const char *path,
+			  const struct network_options *options, struct err *e)
+{
+	struct network_options o = *options;
+	struct network single = {0};
+	struct arrays should = {0};
+	int rc;
+
+	o.precision = DTYPE_F32;
+	exec_rest(&n->plan);
+	rc = open_with_inputs(&single, path, &o, e);
+	if (!rc)
+		rc = exec_run(&single.plan, NULL, e);
+	if (!rc) {
+		outputs_of(&single, &should, e);
+		rc = compare_with(n, &should, NULL, e);
+	}
+	free(should.array);
+	network_close(&single);
+	return rc;
 }
 
 /* Holds what a benchmark of the whole model found. */
@@ -505,7 +629,8 @@ static int print_profile(struct network *n, struct err *e)
 }
 
 /* 1: what came out differs from --compare. */
-static int run(struct network *n, const char *path, const struct arrays *given, struct err *e)
+static int run(struct network *n, const char *path, const struct network_options *o,
+	       const struct arrays *given, struct err *e)
 {
 	int rc = set_inputs(n, given, e), differs = 0;
 
@@ -527,11 +652,45 @@ static int run(struct network *n, const char *path, const struct arrays *given, 
 		differs = compare_outputs(n, e);
 		rc = differs < 0 ? -1 : 0;
 	}
+	if (!rc && compare_single) {
+		const int more = compare_to_f32(n, path, o, e);
+
+		differs |= more;
+		rc = more < 0 ? -1 : 0;
+	}
 	if (!rc && bench_s > 0)
 		rc = turns ? measure_in_turns(n, path, e) : measure(n, path, e);
 	if (!rc && (profile || trace))
 		rc = print_profile(n, e);
 	return rc ? -1 : differs;
+}
+
+/* Opens the model, tuned and raced as asked, and runs it. path: of the database. */
+static int open_and_run(struct network *n, const char *path, struct network_options *o,
+			const struct arrays *given, struct buf *database, struct err *e)
+{
+	char doubt[DOOR_SENTENCE];
+	int rc = tune_s > 0 ? tune_model(path, o, e) : 0;
+
+	if (!rc && !no_db) {
+		rc = store_find(db, database, e);
+		o->db = rc > 0 ? database->s : NULL;
+		rc = rc < 0 ? -1 : 0;
+	}
+	if (in_place_s < 0)
+		in_place_s = o->by_library ? 0 : tune_s / 2;
+	if (!rc && o->db && in_place_s > 0)
+		rc = race_in_place(path, o, e);
+	if (!rc)
+		rc = network_open(n, path, o, e);
+	progress_clear();
+	if (chooser_doubt(&n->chooser, doubt))
+		opt_warn(&program, "%s", doubt);
+	if (n->chooser.useless[0])
+		opt_warn(&program, "%s: it predicts nothing", n->chooser.useless);
+	if (!rc)
+		infer_options_unused(&o->infer, warn_unused);
+	return rc ? rc : run(n, path, o, given, e);
 }
 
 int main(int argc, char **argv)
@@ -542,7 +701,6 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct network n = {0};
 	struct arrays given = {0};
-	char doubt[DOOR_SENTENCE];
 	uint64_t seed = 0;
 
 	opt_foreign_exit(&program);
@@ -551,6 +709,7 @@ int main(int argc, char **argv)
 	rec_stop_on_signals();
 	o.seed = seed_text ? &seed : NULL;
 	o.by_library = library;
+	o.precision = precision();
 	o.model = model;
 	o.threads = (int)threads;
 	rc = infer_options_read(
@@ -558,32 +717,14 @@ int main(int argc, char **argv)
 		&e);
 	if (!rc)
 		rc = check_team(&e);
-	if (!rc && tune_s > 0)
-		rc = tune(argv[first], &e);
-	if (!rc && !no_db) {
-		rc = store_find(db, &path, &e);
-		o.db = rc > 0 ? path.s : NULL;
-		rc = rc < 0 ? -1 : 0;
-	}
 	if (!rc && input) {
 		rc = arrays_read(&given, input, &e);
 		o.given = &given;
 	}
-	if (in_place_s < 0)
-		in_place_s = o.by_library ? 0 : tune_s / 2;
-	if (!rc && o.db && in_place_s > 0)
-		rc = race_in_place(argv[first], &o, &e);
-	if (!rc)
-		rc = network_open(&n, argv[first], &o, &e);
-	progress_clear();
-	if (chooser_doubt(&n.chooser, doubt))
-		opt_warn(&program, "%s", doubt);
-	if (n.chooser.useless[0])
-		opt_warn(&program, "%s: it predicts nothing", n.chooser.useless);
-	if (!rc)
-		infer_options_unused(&o.infer, warn_unused);
-	if (!rc)
-		rc = run(&n, argv[first], &given, &e);
+	if (!rc && workloads)
+		rc = write_workloads(argv[first], &o, workloads, &e);
+	else if (!rc)
+		rc = open_and_run(&n, argv[first], &o, &given, &path, &e);
 	network_close(&n);
 	infer_options_free(&o.infer);
 	arrays_free(&given);

@@ -51,7 +51,7 @@ static struct place matrix(struct plan *p)
 {
 	struct place m = {.rank = 2, .dim = {SIDE, SIDE}, .stride = {SIDE, 1}};
 
-	m.memory = plan_memory(p, SIDE * SIDE);
+	m.memory = plan_memory(p, ELEM_F32, SIDE * SIDE);
 	return m;
 }
 
@@ -205,7 +205,7 @@ static struct place random_plan(struct plan *p, struct rng *r)
 
 	begin(p);
 	whole = (struct place){.rank = 2, .dim = {SIDE, SIDE}, .stride = {2 * SIDE, 1}};
-	whole.memory = plan_memory(p, 2 * SIDE * SIDE);
+	whole.memory = plan_memory(p, ELEM_F32, 2 * SIDE * SIDE);
 	there[n++] = input(p);
 	for (int i = 0; i < STEPS; i++) {
 		int count = 1 + (int)rng_below(r, MOST);

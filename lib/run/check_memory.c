@@ -35,16 +35,27 @@ static void walk_on(struct walk *w)
 
 /* ---- whose element an address holds ---- */
 
+/* Addresses are counted in units of the smallest elements that a plan has, those of bf16. */
+enum { UNITS = 2 /* of a float */ };
+static const int64_t UNIT = sizeof(float) / UNITS;
+
+/* The first unit of the element at w, and how many it has. */
+static int64_t unit_at(const struct plan *p, const struct walk *w, int64_t *n)
+{
+	*n = elem_size(w->p->elem) / UNIT;
+	return p->memory[w->p->memory].at * UNITS + w->at * *n;
+}
+
 struct owners {
 	const struct plan *p;
-	int *owner;	  /* memory, by address in the block; -1: nobody's */
+	int *owner;	  /* memory, by unit of the block; -1: nobody's */
 	int *written_by;  /* the step that wrote it last */
 	int64_t *counted; /* which element of that step's result it is */
 };
 
 static void owners_begin(struct owners *o, const struct plan *p)
 {
-	size_t n = (size_t)p->block_size + 1;
+	size_t n = (size_t)(p->block_size * UNITS) + 1;
 
 	*o = (struct owners){p, xmalloc(n * sizeof *o->owner), xmalloc(n * sizeof *o->written_by),
 			     xmalloc(n * sizeof *o->counted)};
@@ -70,8 +81,8 @@ static void own_inputs(struct owners *o)
 	for (int m = 0; m < o->p->nmemory; m++) {
 		const struct memory *k = &o->p->memory[m];
 
-		for (int64_t i = 0; k->is_input && i < k->size; i++)
-			o->owner[k->at + i] = m;
+		for (int64_t i = 0; k->is_input && i < memory_floats(k) * UNITS; i++)
+			o->owner[k->at * UNITS + i] = m;
 	}
 }
 
@@ -83,15 +94,17 @@ static int say(const struct step *s, const char *what, struct err *e)
 static int check_read(const struct owners *o, const struct step *s, const struct place *from,
 		      struct err *e)
 {
-	int64_t base = o->p->memory[from->memory].at;
+	for (struct walk w = walk_of(from); !w.ended; walk_on(&w)) {
+		int64_t n, at = unit_at(o->p, &w, &n);
 
-	for (struct walk w = walk_of(from); !w.ended; walk_on(&w))
-		if (o->owner[base + w.at] != from->memory)
-			return say(s,
-				   o->owner[base + w.at] < 0
-					   ? "reads what no step has written"
-					   : "reads what another step has overwritten",
-				   e);
+		for (; n--; at++)
+			if (o->owner[at] != from->memory)
+				return say(s,
+					   o->owner[at] < 0
+						   ? "reads what no step has written"
+						   : "reads what another step has overwritten",
+					   e);
+	}
 	return 0;
 }
 
@@ -100,24 +113,32 @@ static int check_within(const struct owners *o, int step, int slot, struct err *
 {
 	const struct step *s = &o->p->step[step];
 	const struct place *from = &s->operand[slot];
-	int64_t base = o->p->memory[from->memory].at, i = 0;
+	int64_t i = 0;
 
-	for (struct walk w = walk_of(from); !w.ended; walk_on(&w), i++)
-		if (o->written_by[base + w.at] == step &&
-		    (slot >= s->elementwise || o->counted[base + w.at] != i))
-			return say(s, "overwrites what it still reads", e);
+	for (struct walk w = walk_of(from); !w.ended; walk_on(&w), i++) {
+		int64_t n, at = unit_at(o->p, &w, &n);
+
+		for (; n--; at++)
+			if (o->written_by[at] == step &&
+			    (slot >= s->elementwise || o->counted[at] != i))
+				return say(s, "overwrites what it still reads", e);
+	}
 	return 0;
 }
 
 static void write(struct owners *o, int step)
 {
 	const struct place *to = &o->p->step[step].operand[o->p->step[step].result];
-	int64_t base = o->p->memory[to->memory].at, i = 0;
+	int64_t i = 0;
 
 	for (struct walk w = walk_of(to); !w.ended; walk_on(&w), i++) {
-		o->owner[base + w.at] = to->memory;
-		o->written_by[base + w.at] = step;
-		o->counted[base + w.at] = i;
+		int64_t n, at = unit_at(o->p, &w, &n);
+
+		for (; n--; at++) {
+			o->owner[at] = to->memory;
+			o->written_by[at] = step;
+			o->counted[at] = i;
+		}
 	}
 }
 
@@ -157,13 +178,14 @@ int check_addresses(const struct plan *p, struct err *e)
 static uint64_t hash_of(const struct plan *p, const struct step *s)
 {
 	const struct place *to = &s->operand[s->result];
-	const float *data = plan_data(p, to->memory);
+	const char *data = (const char *)plan_data(p, to->memory);
+	const size_t size = (size_t)elem_size(to->elem);
 	uint64_t h = 0xcbf29ce484222325;
 
 	for (struct walk w = walk_of(to); !w.ended; walk_on(&w)) {
-		uint32_t bits;
+		uint32_t bits = 0;
 
-		memcpy(&bits, data + w.at, sizeof bits);
+		memcpy(&bits, data + (size_t)w.at * size, size);
 		h = (h ^ bits) * 0x100000001b3;
 	}
 	return h;
@@ -173,18 +195,29 @@ static uint64_t hash_of(const struct plan *p, const struct step *s)
  * does. */
 static void move(const struct plan *p, const struct step *s)
 {
-	const float *from = plan_data(p, s->operand[0].memory);
-	float *to = plan_data(p, s->operand[1].memory);
+	const char *from = (const char *)plan_data(p, s->operand[0].memory);
+	char *to = (char *)plan_data(p, s->operand[1].memory);
+	const size_t size = (size_t)elem_size(s->operand[0].elem);
 	struct walk r = walk_of(&s->operand[0]);
 
 	for (struct walk w = walk_of(&s->operand[1]); !w.ended; walk_on(&w), walk_on(&r))
-		to[w.at] = from[r.at];
+		memcpy(to + (size_t)w.at * size, from + (size_t)r.at * size, size);
 }
 
+/* NaN as a float, and as two elements of bf16. */
 static void poison(float *x, int64_t n)
 {
+	const uint32_t nan = 0x7fc07fc0;
+
 	for (int64_t i = 0; i < n; i++)
-		x[i] = NAN;
+		memcpy(x + i, &nan, sizeof nan);
+}
+
+static void poison_unit(float *block, int64_t unit)
+{
+	const uint16_t nan = 0x7fc0;
+
+	memcpy((char *)block + unit * UNIT, &nan, sizeof nan);
 }
 
 /* The last step that reads each piece of memory; nstep for what the caller reads. */
@@ -207,9 +240,9 @@ static int *last_reads(const struct plan *p)
 /* After a step: NaN in what was written, and is read no more. */
 static void forget(struct plan *p, const struct owners *o, const int *last, int step)
 {
-	for (int64_t a = 0; a < p->block_size; a++)
+	for (int64_t a = 0; a < p->block_size * UNITS; a++)
 		if (o->owner[a] < 0 || last[o->owner[a]] <= step)
-			p->block[a] = NAN;
+			poison_unit(p->block, a);
 }
 
 /* Runs all steps as they lie now; hashes the result of each into `hash`, or compares it. */

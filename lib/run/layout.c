@@ -24,9 +24,9 @@ static int64_t lowest_place(const struct plan *p, const int *placed, int n, int 
 		for (int i = 0; i < n; i++) {
 			const struct memory *o = &p->memory[placed[i]];
 
-			if (overlap(k, o) && at < o->at + plan_round(o->size) &&
-			    o->at < at + plan_round(k->size)) {
-				at = o->at + plan_round(o->size);
+			if (overlap(k, o) && at < o->at + plan_round(memory_floats(o)) &&
+			    o->at < at + plan_round(memory_floats(k))) {
+				at = o->at + plan_round(memory_floats(o));
 				moved = 1;
 			}
 		}
@@ -39,8 +39,8 @@ static void place(struct plan *p, int memory, int64_t at)
 	struct memory *m = &p->memory[memory];
 
 	m->at = at;
-	if (m->at + plan_round(m->size) > p->block_size)
-		p->block_size = m->at + plan_round(m->size);
+	if (m->at + plan_round(memory_floats(m)) > p->block_size)
+		p->block_size = m->at + plan_round(memory_floats(m));
 }
 
 int layout_make(struct plan *p, struct err *e)
@@ -53,7 +53,9 @@ int layout_make(struct plan *p, struct err *e)
 
 		if (!is_in_block(&p->memory[m]) || p->memory[m].within >= 0)
 			continue;
-		for (; i > 0 && p->memory[order[i - 1]].size < p->memory[m].size; i--)
+		for (; i > 0 &&
+		       memory_floats(&p->memory[order[i - 1]]) < memory_floats(&p->memory[m]);
+		     i--)
 			order[i] = order[i - 1];
 		order[i] = m;
 		n++;
@@ -84,6 +86,6 @@ void layout_resolve(struct plan *p, struct step *s)
 		if (o->memory == MEMORY_SCRATCH)
 			s->buffers[i] = p->scratch + o->at;
 		else if (o->memory >= 0)
-			s->buffers[i] = plan_data(p, o->memory) + o->at;
+			s->buffers[i] = plan_address(p, o);
 	}
 }

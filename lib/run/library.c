@@ -14,7 +14,7 @@ static float *data_of(const struct plan *p, const struct step *s, enum tensor_ro
 {
 	const struct place *o = &s->by_role[role];
 
-	return o->memory < 0 ? NULL : plan_data(p, o->memory) + o->at;
+	return o->memory < 0 ? NULL : plan_address(p, o);
 }
 
 /* The least of a few calls; INFINITY if it fails. */

@@ -217,7 +217,7 @@ static int settle(struct lowering *l, const struct graph_node *n, struct err *e)
 
 		if (v < 0 || l->want[v].memory < 0 || (l->place[v].memory < 0 && !l->waiting[v]))
 			continue;
-		if (lower_get(l, v, &p, e))
+		if (lower_get_made(l, v, &p, e))
 			return -1;
 		if (place_is(&p, &l->want[v]))
 			continue;
@@ -342,11 +342,13 @@ static void begin(struct lowering *l)
 	l->place = xcalloc(nv, sizeof *l->place);
 	l->want = xcalloc(nv, sizeof *l->want);
 	l->waiting = xcalloc(nv, sizeof *l->waiting);
+	l->elem = xcalloc(nv, sizeof *l->elem);
 	l->absorbed = xcalloc(nn, sizeof *l->absorbed);
 	l->task = xcalloc(nn, sizeof *l->task);
 	l->norm = xcalloc(nn, sizeof *l->norm);
 	l->whole = xcalloc(nn, sizeof *l->whole);
 	l->tasks = xcalloc(TASK_PARTS * nn, sizeof *l->tasks);
+	l->computes = xcalloc(TASK_PARTS * nn, sizeof *l->computes);
 	l->norms = xcalloc(nn, sizeof *l->norms);
 	for (int v = 0; v < g->nvalue; v++)
 		l->place[v].memory = l->want[v].memory = MEMORY_NONE;
@@ -359,11 +361,13 @@ static void end(struct lowering *l)
 	free(l->place);
 	free(l->want);
 	free(l->waiting);
+	free(l->elem);
 	free(l->absorbed);
 	free(l->task);
 	free(l->norm);
 	free(l->whole);
 	free(l->tasks);
+	free(l->computes);
 	free(l->norms);
 	free(l->copy);
 }
@@ -386,6 +390,7 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 		rc = find_tasks(&l, e);
 	if (!rc) {
 		lower_find_norms(&l);
+		lower_find_types(&l);
 		rc = make_inputs(&l, io, e);
 	}
 	if (!rc)

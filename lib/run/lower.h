@@ -48,12 +48,14 @@ struct lowering {
 	struct place *place;	    /* where it is; memory is MEMORY_NONE before it is made */
 	struct place *want;	    /* where it is to be made, likewise */
 	struct pointwise **waiting; /* the expression of one that was not needed yet */
+	enum elem *elem;	    /* what it is made in, by what can make elements of any type */
 	/* By node: */
 	unsigned char *absorbed; /* it is part of another one */
 	int *task;		 /* the task whose last node it is, or -1 */
 	int *norm;		 /* likewise of a normalization (lower_norm.c) */
 	struct place *whole;	 /* of a Concat: where it puts its parts together */
 	struct task *tasks;
+	enum elem *computes; /* by task: what its sources and weights are */
 	int ntasks;
 	struct norm *norms;
 	int nnorms;
@@ -81,26 +83,36 @@ typedef int lower_fn(struct lowering *l, const struct graph_node *n, struct err 
 /* "NODE (TYPE) ...": a sentence about a node. Returns -1. */
 int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
-/* Where a value is; its expression is computed now, if it waits. */
+/* Where a value is, in single precision; its expression is computed now, if it waits. */
 int lower_get(struct lowering *l, int value, struct place *out, struct err *e);
-/* The same without gaps in an order (NULL: row-major), by a copy if need be. */
+/* The same for readers of elements of any type: as it was made. */
+int lower_get_made(struct lowering *l, int value, struct place *out, struct err *e);
+/* In single precision without gaps in an order (NULL: row-major), by a copy if need be. */
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
 		    struct err *e);
 void lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
 		 struct place *out);
+/* The same with elements of this type. */
+void lower_dense_as(struct lowering *l, const struct place *from, const int *order, enum elem elem,
+		    const char *name, struct place *out);
 /* Makes a constant value, row-major; no step makes it. */
 int lower_constant_value(struct lowering *l, int value, struct err *e);
 /* Where a value of rank 4 is, or a copy of it: channels are dense, pixels, rows and images follow
  * each other, maybe with gaps between pixels. One of rank 3 is seen as an image of one row. */
 int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e);
-/* A place of that kind for an output. If it is wanted elsewhere in another form, it goes there by a
- * copy. */
-int lower_new_image(struct lowering *l, int value, struct place *out, struct err *e);
+int lower_get_image_made(struct lowering *l, int value, struct place *out, struct err *e);
+/* A place of that kind for an output, with elements of this type. If it is wanted elsewhere in
+ * another form, it goes there by a copy. */
+int lower_new_image(struct lowering *l, int value, enum elem elem, struct place *out,
+		    struct err *e);
 /* The dimensions of a value as a place without memory. */
 int lower_shape(const struct lowering *l, int value, struct place *out, struct err *e);
-/* New memory for a place whose dimensions and strides are set. */
+/* New memory for a place whose dimensions and strides are set: in single precision, or in a type.
+ */
 void lower_room(struct lowering *l, struct place *p);
-/* Where output `value` goes: where it is wanted, else new memory in that order. */
+void lower_room_as(struct lowering *l, struct place *p, enum elem elem);
+/* Where output `value` goes, in single precision: where it is wanted, else new memory in that
+ * order. */
 int lower_new(struct lowering *l, int value, const int *order, struct place *out, struct err *e);
 void lower_put(struct lowering *l, int value, const struct place *p);
 /* A pointwise nest as a step. Its result's place has memory. */
@@ -117,6 +129,15 @@ int lower_compute(struct lowering *l, struct pointwise *m, int value, const char
 		  const char *what, struct err *e);
 /* A constant of one element. 1; 0: it is none. */
 int lower_number(const struct lowering *l, int value, double *x);
+
+/* lower_types.c: what is computed and made in which type; the tasks must be known. */
+void lower_find_types(struct lowering *l);
+/* A place with elements of this type: as it is, or a copy that was converted. */
+void lower_as(struct lowering *l, const struct place *from, enum elem elem, const char *name,
+	      struct place *out);
+/* The task's workload with such sources and weights, and such a result. */
+int lower_workload(const struct task *t, enum elem in, enum elem out, struct workload *w,
+		   struct err *e);
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
 

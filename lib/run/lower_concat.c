@@ -64,7 +64,7 @@ static int new_whole(struct lowering *l, const struct graph_node *n, struct plac
 		order_channels_last(out->rank, order);
 		place_dense(out, out->rank, out->dim, order);
 	}
-	lower_room(l, out);
+	lower_room_as(l, out, l->elem[n->out[0]]);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ int lower_concat(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (whole.memory < 0 && new_whole(l, n, &whole, e))
 		return -1;
 	for (int i = 0; i < n->nin; i++) {
-		if (lower_get(l, n->in[i], &p, e) ||
+		if (lower_get_made(l, n->in[i], &p, e) ||
 		    part_of(l, &whole, axis, first, n->in[i], &part, e))
 			return -1;
 		first += part.dim[axis];

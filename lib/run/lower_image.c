@@ -22,32 +22,51 @@ static void one_row(struct place *p)
 	p->dim[2] = 1;
 }
 
-int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e)
+static void make_image(struct lowering *l, int value, struct place *out)
 {
 	int order[PLACE_RANK];
 
-	if (lower_get(l, value, out, e))
-		return -1;
 	one_row(out);
 	if (out->rank == 4 && is_image(out))
-		return 0;
+		return;
 	order_channels_last(out->rank, order);
 	lower_dense(l, out, order, l->g->value[value]->name, out);
+}
+
+int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e)
+{
+	if (lower_get(l, value, out, e))
+		return -1;
+	make_image(l, value, out);
 	return 0;
 }
 
-int lower_new_image(struct lowering *l, int value, struct place *out, struct err *e)
+int lower_get_image_made(struct lowering *l, int value, struct place *out, struct err *e)
 {
+	if (lower_get_made(l, value, out, e))
+		return -1;
+	make_image(l, value, out);
+	return 0;
+}
+
+int lower_new_image(struct lowering *l, int value, enum elem elem, struct place *out, struct err *e)
+{
+	const struct place *want = &l->want[value];
 	int order[PLACE_RANK];
 
 	order_channels_last(l->g->value[value]->shape.rank, order);
-	if (lower_new(l, value, order, out, e))
+	if (lower_shape(l, value, out, e))
 		return -1;
+	place_dense(out, out->rank, out->dim, order);
+	if (want->memory >= 0 && want->elem == elem)
+		*out = *want;
+	else
+		lower_room_as(l, out, elem);
 	one_row(out);
 	order_channels_last(4, order);
 	if (!is_image(out)) {
 		place_dense(out, 4, out->dim, order);
-		lower_room(l, out);
+		lower_room_as(l, out, elem);
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@ int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p;
 
-	if (lower_get(l, n->in[0], &p, e))
+	if (lower_get_made(l, n->in[0], &p, e))
 		return -1;
 	lower_put(l, n->out[0], &p);
 	return 0;
@@ -18,7 +18,7 @@ int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
 
-	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_count(&p) != place_count(&shape))
 		return lower_bad(l, n, e, "has another number of elements than its input");
@@ -35,7 +35,7 @@ int lower_transpose(struct lowering *l, const struct graph_node *n, struct err *
 	const struct attr *perm = node_attr(n, "perm");
 	struct place p, to;
 
-	if (lower_get(l, n->in[0], &p, e))
+	if (lower_get_made(l, n->in[0], &p, e))
 		return -1;
 	to = p;
 	for (int i = 0; i < p.rank; i++) {
@@ -67,7 +67,7 @@ int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 	int64_t first[PLACE_RANK] = {0}, step[PLACE_RANK];
 	struct place p, shape;
 
-	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (infer_list(l->g, n, "starts", 1, &nstart, &start) != 1 ||
 	    infer_list(l->g, n, "ends", 2, &nend, &end) != 1 || nstart != nend ||
@@ -89,8 +89,10 @@ int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 		step[axis] = by;
 		backwards |= by < 0;
 	}
-	if (backwards)
+	if (backwards) {
+		lower_as(l, &p, ELEM_F32, node_label(l->g, n), &p);
 		return lower_slice_picks(l, n, &p, first, step, e);
+	}
 	for (int i = 0; i < p.rank; i++)
 		cut(&p, i, first[i], step[i], shape.dim[i]);
 	lower_put(l, n->out[0], &p);
@@ -103,7 +105,7 @@ int lower_split(struct lowering *l, const struct graph_node *n, struct err *e)
 	int axis;
 	int64_t first = 0;
 
-	if (lower_get(l, n->in[0], &p, e))
+	if (lower_get_made(l, n->in[0], &p, e))
 		return -1;
 	axis = infer_axis(node_int(n, "axis", 0), p.rank);
 	if (axis < 0)
@@ -126,7 +128,7 @@ int lower_expand(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
 
-	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_broadcast(&p, shape.rank, shape.dim, &to))
 		return lower_bad(l, n, e, "does not fit its shape");

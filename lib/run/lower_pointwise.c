@@ -47,7 +47,7 @@ int lower_operand(struct lowering *l, struct pointwise *m, int value, int inputs
 	}
 	if (!has_room(m, 1 + inputs, 1 + ops))
 		return LOWER_NO_ROOM;
-	if (lower_get(l, value, &p, e))
+	if (lower_get_made(l, value, &p, e))
 		return -1;
 	if (place_broadcast(&p, m->out.rank, m->out.dim, &here))
 		return err_set(e, "'%s' does not fit the shape it is broadcast to", v->name);

@@ -26,12 +26,18 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	struct place operand[2];
 	struct place to;
 
-	if (lower_new_image(l, n->out[0], &to, e) || put(l, n, &to, e))
+	const int out = n->out[0];
+	const struct place *want = &l->want[out];
+
+	if (lower_new_image(l, out, want->memory >= 0 ? want->elem : l->elem[out], &to, e) ||
+	    put(l, n, &to, e))
 		return -1;
 	p->images = from->dim[0];
 	p->channels = from->dim[1];
 	p->in_pixel = from->stride[3];
 	p->out_pixel = to.stride[3];
+	p->in = from->elem;
+	p->out = to.elem;
 	operand[0] = *from;
 	operand[1] = to;
 	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
@@ -137,7 +143,7 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
 	struct place from;
 
-	if (lower_get_image(l, pad ? pad->in[0] : n->in[0], &from, e))
+	if (lower_get_image_made(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
 	p.ih = from.dim[2];
 	p.iw = from.dim[3];
@@ -192,7 +198,7 @@ int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err
 		marked[i] = 1;
 	if (rank != 4 || node_is(n, OP_GlobalLpPool))
 		return lower_reduce_marked(l, n, marked, e);
-	if (lower_get_image(l, n->in[0], &from, e))
+	if (lower_get_image_made(l, n->in[0], &from, e))
 		return -1;
 	p.ih = p.kh = from.dim[2];
 	p.iw = p.kw = from.dim[3];

@@ -197,7 +197,8 @@ static int resize_image(struct lowering *l, const struct graph_node *n, const st
 	struct resize *r = arena_new(l->p->a, struct resize);
 	struct place from, to;
 
-	if (lower_get_image(l, n->in[0], &from, e) || lower_new_image(l, n->out[0], &to, e))
+	if (lower_get_image(l, n->in[0], &from, e) ||
+	    lower_new_image(l, n->out[0], ELEM_F32, &to, e))
 		return -1;
 	make_axis(how, &axis[2], l->p->a, &r->h);
 	make_axis(how, &axis[3], l->p->a, &r->w);

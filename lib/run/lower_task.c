@@ -8,7 +8,9 @@ struct making {
 	struct lowering *l;
 	const struct task *t;
 	const struct graph_node *n;
-	const int *order; /* of activations; NULL: row-major */
+	struct workload load; /* in the types that it computes in */
+	enum elem in, out;    /* of its sources; of its result and what is added to that */
+	const int *order;     /* of activations; NULL: row-major */
 	int orders[PLACE_RANK];
 	struct weights_plan *w;
 	struct place role[TENSOR_ROLES];
@@ -31,6 +33,25 @@ static int constant(struct making *k, int value, struct place *out, struct err *
 	lower_room(l, out);
 	plan_copy(l->p, l->g->value[value]->name, &p, out, 0);
 	return 0;
+}
+
+/* Without gaps in an order, in a type. */
+static int get_as(struct making *k, int value, const int *order, enum elem elem, struct place *out,
+		  struct err *e)
+{
+	struct place p;
+
+	if (lower_get_made(k->l, value, &p, e))
+		return -1;
+	lower_dense_as(k->l, &p, order, elem, k->l->g->value[value]->name, out);
+	return 0;
+}
+
+/* What the weights are before the kernel's own are made of them: constants are packed in single
+ * precision. */
+static enum elem weights_elem(const struct making *k)
+{
+	return k->t->w.rhs_const ? ELEM_F32 : k->in;
 }
 
 static int add_change(struct making *k, enum weights_kind kind, const int value[4], int n,
@@ -73,7 +94,7 @@ static int take_fused(struct making *k, struct err *e)
 			k->add = value[0];
 			break;
 		case TAKEN_MUL:
-			rc = lower_get_dense(k->l, value[0], k->order, &p, e);
+			rc = get_as(k, value[0], k->order, k->out, &p, e);
 			k->role[TENSOR_MUL] = p;
 			break;
 		case TAKEN_REST:
@@ -103,8 +124,8 @@ static int make_conv(struct making *k, struct err *e)
 	order_channels_last(rank, k->orders);
 	k->order = k->orders;
 	k->w->channels = k->t->w.dim[CONV_OC];
-	if (lower_get_dense(k->l, k->t->in, k->order, &p, e) ||
-	    lower_get_dense(k->l, k->n->in[1], NULL, &weights, e))
+	if (get_as(k, k->t->in, k->order, k->in, &p, e) ||
+	    get_as(k, k->n->in[1], NULL, weights_elem(k), &weights, e))
 		return -1;
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
@@ -118,11 +139,12 @@ static int make_conv(struct making *k, struct err *e)
 static int get_side(struct making *k, int input, int64_t count, struct place *out, struct err *e)
 {
 	const struct place *other = &k->side[!input];
+	const enum elem elem = input ? weights_elem(k) : k->in;
 	struct place p = k->side[input], wide = {0};
 	const char *name = k->l->g->value[k->n->in[input]]->name;
 
 	if (place_count(&p) == count) {
-		lower_dense(k->l, &p, NULL, name, out);
+		lower_dense_as(k->l, &p, NULL, elem, name, out);
 		return 0;
 	}
 	wide.rank = p.rank > other->rank ? p.rank : other->rank;
@@ -134,7 +156,7 @@ static int get_side(struct making *k, int input, int64_t count, struct place *ou
 	}
 	if (place_broadcast(&p, wide.rank, wide.dim, &wide) || place_count(&wide) != count)
 		return lower_bad(k->l, k->n, e, "has matrices whose batches do not fit");
-	lower_dense(k->l, &wide, NULL, name, out);
+	lower_dense_as(k->l, &wide, NULL, elem, name, out);
 	return 0;
 }
 
@@ -146,7 +168,7 @@ static int make_matmul(struct making *k, struct err *e)
 
 	k->w->channels = d[MATMUL_N];
 	for (int i = 0; i < 2; i++)
-		if (lower_get(k->l, k->n->in[i], &k->side[i], e))
+		if (lower_get_made(k->l, k->n->in[i], &k->side[i], e))
 			return -1;
 	if (get_side(k, 0, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], &p, e) ||
 	    get_side(k, 1, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], &weights, e))
@@ -167,6 +189,8 @@ static int make_einsum(struct making *k, struct err *e)
 	if (lower_einsum_sides(k->l, k->n, left, side, k->orders, e))
 		return -1;
 	k->order = k->orders;
+	lower_as(k->l, &side[0], k->in, node_label(g, k->n), &side[0]);
+	lower_as(k->l, &side[1], weights_elem(k), node_label(g, k->n), &side[1]);
 	take_weights(k, &side[1]);
 	k->role[TENSOR_SRC] = side[0];
 	return 0;
@@ -187,11 +211,11 @@ static int gemm_side(struct making *k, int input, int transposed, struct place *
 {
 	const char *name = k->l->g->value[k->n->in[input]]->name;
 
-	if (lower_get(k->l, k->n->in[input], p, e))
+	if (lower_get_made(k->l, k->n->in[input], p, e))
 		return -1;
 	if (transposed)
 		transpose(p);
-	lower_dense(k->l, p, NULL, name, p);
+	lower_dense_as(k->l, p, NULL, input ? weights_elem(k) : k->in, name, p);
 	return 0;
 }
 
@@ -227,7 +251,7 @@ static int scale_side(struct making *k, struct place *p, struct err *e)
 	struct pointwise m = {.out = *p};
 
 	pointwise_op(&m, PW_MUL, pointwise_input(&m, p), pointwise_const(&m, k->w->alpha));
-	lower_room(k->l, &m.out);
+	lower_room_as(k->l, &m.out, p->elem);
 	*p = m.out;
 	return lower_pointwise(k->l, &m, node_label(k->l->g, k->n), "scale", e);
 }
@@ -257,6 +281,26 @@ static int make_gemm(struct making *k, struct err *e)
 	return add_matrix(k, beta, out, e);
 }
 
+/* Is the result made where it is wanted? */
+static int takes_want(const struct making *k)
+{
+	const struct place *want = &k->l->want[k->t->out];
+
+	return want->memory >= 0 && want->elem == k->out && place_is_dense(want, k->order);
+}
+
+/* The types of the operator: its result is made in that of the place where it is wanted. */
+static int set_types(struct making *k, struct err *e)
+{
+	const struct lowering *l = k->l;
+	const struct place *want = &l->want[k->t->out];
+
+	k->in = l->computes[k->t - l->tasks];
+	if (k->in == ELEM_BF16)
+		k->out = want->memory >= 0 ? want->elem : l->elem[k->t->out];
+	return lower_workload(k->t, k->in, k->out, &k->load, e);
+}
+
 /* What is added is copied to where the result will be. If nobody needs it any more, both have the
  * same place, and nothing is copied (overwrite.h). */
 static int make_result(struct making *k, struct err *e)
@@ -268,12 +312,12 @@ static int make_result(struct making *k, struct err *e)
 		return -1;
 	place_dense(&shape, shape.rank, shape.dim, k->order);
 	k->dst = shape;
-	if (k->add >= 0 && lower_get(l, k->add, &add, e))
+	if (k->add >= 0 && lower_get_made(l, k->add, &add, e))
 		return -1;
-	if (l->want[k->t->out].memory >= 0 && place_is_dense(&l->want[k->t->out], k->order))
+	if (takes_want(k))
 		k->dst = l->want[k->t->out];
 	else
-		lower_room(l, &k->dst);
+		lower_room_as(l, &k->dst, k->out);
 	if (add.memory < 0)
 		return 0;
 	plan_copy(l->p, node_label(l->g, k->n), &add, &k->dst, 1);
@@ -295,7 +339,7 @@ static const char *title(const struct making *k)
 static int add_rivals(struct making *k, const struct chosen *now, struct err *e)
 {
 	struct chosen rival[CHOOSER_RIVALS];
-	const int n = chooser_rivals(k->l->chooser, &k->t->w, now, rival, e);
+	const int n = chooser_rivals(k->l->chooser, &k->load, now, rival, e);
 
 	for (int i = 0; i < n; i++) {
 		struct step *s = plan_rival(k->l->p, &rival[i].candidate, e);
@@ -313,7 +357,7 @@ static int add_step(struct making *k, struct err *e)
 	struct lowering *l = k->l;
 	struct chosen c;
 	struct step *s;
-	int rc = chooser_pick(l->chooser, &k->t->w, &c, e);
+	int rc = chooser_pick(l->chooser, &k->load, &c, e);
 
 	if (rc < 0)
 		return -1;
@@ -344,6 +388,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 	k.w->alpha = 1;
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		k.role[i].memory = MEMORY_NONE;
+	if (set_types(&k, e))
+		return -1;
 	if (node_is(k.n, OP_Conv))
 		rc = make_conv(&k, e);
 	else if (node_is(k.n, OP_Gemm))

@@ -37,7 +37,13 @@ int lower_shape(const struct lowering *l, int value, struct place *out, struct e
 
 void lower_room(struct lowering *l, struct place *p)
 {
-	p->memory = plan_memory(l->p, place_span(p));
+	lower_room_as(l, p, ELEM_F32);
+}
+
+void lower_room_as(struct lowering *l, struct place *p, enum elem elem)
+{
+	p->memory = plan_memory(l->p, elem, place_span(p));
+	p->elem = elem;
 	p->at = 0;
 }
 
@@ -50,7 +56,7 @@ int lower_new(struct lowering *l, int value, const int *order, struct place *out
 {
 	struct place shape;
 
-	if (l->want[value].memory >= 0) {
+	if (l->want[value].memory >= 0 && l->want[value].elem == ELEM_F32) {
 		*out = l->want[value];
 		return 0;
 	}
@@ -97,7 +103,7 @@ int lower_compute(struct lowering *l, struct pointwise *m, int value, const char
 		m->out = l->want[value];
 	} else {
 		place_dense(&m->out, m->out.rank, m->out.dim, from < m->nin ? order : NULL);
-		lower_room(l, &m->out);
+		lower_room_as(l, &m->out, value >= 0 ? l->elem[value] : ELEM_F32);
 	}
 	return lower_pointwise(l, m, name, what, e);
 }
@@ -116,13 +122,23 @@ static int compute(struct lowering *l, int value, struct err *e)
 	return 0;
 }
 
-int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
+int lower_get_made(struct lowering *l, int value, struct place *out, struct err *e)
 {
 	if (l->waiting[value] && compute(l, value, e))
 		return -1;
 	if (l->place[value].memory < 0 && lower_constant_value(l, value, e))
 		return -1;
 	*out = l->place[value];
+	return 0;
+}
+
+int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
+{
+	struct place p;
+
+	if (lower_get_made(l, value, &p, e))
+		return -1;
+	lower_as(l, &p, ELEM_F32, l->g->value[value]->name, out);
 	return 0;
 }
 
@@ -146,10 +162,11 @@ int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *n
 
 /* A copy that was made before. Copies belong to the lowering. */
 static const struct place *find_copy(const struct lowering *l, const struct place *from,
-				     const int *order)
+				     const int *order, enum elem elem)
 {
 	for (int i = 0; i < l->ncopies; i++)
-		if (place_is(&l->copy[i].from, from) && place_is_dense(&l->copy[i].to, order))
+		if (place_is(&l->copy[i].from, from) && place_is_dense(&l->copy[i].to, order) &&
+		    l->copy[i].to.elem == elem)
 			return &l->copy[i].to;
 	return NULL;
 }
@@ -157,20 +174,26 @@ static const struct place *find_copy(const struct lowering *l, const struct plac
 void lower_dense(struct lowering *l, const struct place *given, const int *order, const char *name,
 		 struct place *out)
 {
+	lower_dense_as(l, given, order, given->elem, name, out);
+}
+
+void lower_dense_as(struct lowering *l, const struct place *given, const int *order, enum elem elem,
+		    const char *name, struct place *out)
+{
 	const struct place from = *given, *known; /* out may be where it was given */
 
-	if (place_is_dense(&from, order)) {
+	if (from.elem == elem && place_is_dense(&from, order)) {
 		*out = from;
 		place_dense(out, from.rank, from.dim, order);
 		return;
 	}
-	known = find_copy(l, &from, order);
+	known = find_copy(l, &from, order, elem);
 	if (known) {
 		*out = *known;
 		return;
 	}
 	place_dense(out, from.rank, from.dim, order);
-	lower_room(l, out);
+	lower_room_as(l, out, elem);
 	if (l->ncopies == l->copy_cap) {
 		l->copy_cap = l->copy_cap ? 2 * l->copy_cap : 64;
 		l->copy = xrealloc(l->copy, (size_t)l->copy_cap * sizeof *l->copy);

@@ -155,8 +155,8 @@ static void identify(struct network *n)
 	buf_free(&text);
 }
 
-int network_open(struct network *n, const char *path, const struct network_options *o,
-		 struct err *e)
+int network_lower(struct network *n, const char *path, const struct network_options *o,
+		  struct err *e)
 {
 	struct limits m;
 	int rc;
@@ -183,9 +183,18 @@ int network_open(struct network *n, const char *path, const struct network_optio
 		n->chooser.raced = o->raced;
 		plan_init(&n->plan, &runner_cpu, &m, &n->cache, &n->a);
 		n->plan.by_library = o->by_library;
+		n->plan.precision = o->precision;
 		rc = lower_graph(&n->onnx.graph, n->onnx.opset, &n->plan, &n->chooser,
 				 n->has_seed ? &n->seed : NULL, &n->io, e);
 	}
+	return rc;
+}
+
+int network_open(struct network *n, const char *path, const struct network_options *o,
+		 struct err *e)
+{
+	int rc = network_lower(n, path, o, e);
+
 	if (!rc)
 		rc = prepare_plan(&n->plan, e);
 	if (!rc)
@@ -358,6 +367,38 @@ int network_weights(void *ctx, int i, struct array *a, struct err *e)
 	return 0;
 }
 
+/* Where the largest element is of a row of scores; -1: one is NaN. */
+static int64_t largest_at(const float *x, int64_t n)
+{
+	int64_t at = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (isnan(x[i]))
+			return -1;
+		at = x[i] > x[at] ? i : at;
+	}
+	return at;
+}
+
+/* Rows of scores: the class that each names first. */
+static void count_first(const struct array *is, const struct array *should,
+			struct network_error *out)
+{
+	if (!elem_is_real(is->elem) || is->rank != 2 || is->dim[1] < 2)
+		return;
+	out->rows = is->dim[0];
+	for (int64_t i = 0; i < is->size; i += is->dim[1])
+		out->same_first += largest_at(is->data + i, is->dim[1]) ==
+				   largest_at(should->data + i, is->dim[1]);
+}
+
+double network_error(enum dtype precision, double single)
+{
+	const double bf16 = 0.05;
+
+	return precision == DTYPE_BF16 ? fmax(single, bf16) : single;
+}
+
 int network_compare(const struct network *n, int output, const struct arrays *should,
 		    struct network_error *out, struct err *e)
 {
@@ -380,6 +421,7 @@ int network_compare(const struct network *n, int output, const struct arrays *sh
 		sum += (x - y) * (x - y);
 		all += y * y;
 	}
+	count_first(&is, a, out);
 	out->max = largest > 0 ? worst / largest : worst;
 	out->l2 = all > 0 ? sqrt(sum / all) : sqrt(sum);
 	return 0;

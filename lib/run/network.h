@@ -17,6 +17,7 @@ struct network_options {
 	const char *db;		    /* path of the database; NULL: none */
 	const char *model;	    /* cost model, as tl-query takes it */
 	int by_library;		    /* a library computes convolutions and products */
+	enum dtype precision;	    /* in which operators compute that can: f32 or bf16 */
 	int threads;		    /* 0: as many as the machine has for us */
 	const struct arrays *given; /* inputs; NULL: none. See given.h. */
 	const struct raced *raced;  /* workloads whose kernels get rivals; NULL: none */
@@ -43,6 +44,9 @@ struct network {
  * network_close() in any case. */
 int network_open(struct network *n, const char *path, const struct network_options *o,
 		 struct err *e);
+/* The same as far as its steps are known, with their workloads and kernels: nothing can run yet. */
+int network_lower(struct network *n, const char *path, const struct network_options *o,
+		  struct err *e);
 void network_close(struct network *n);
 
 /* Inputs: those of the arrays by name; the only array, if there is one input. -1: one is missing or
@@ -67,7 +71,14 @@ struct network_error {
 	double max;	/* largest difference over largest value */
 	double l2;	/* root of the sum of squares, over that of what it should be */
 	int not_finite; /* NaN or infinity is in other places than it should be */
+	/* Of a matrix of at least two columns, which may be scores of classes: its rows, and in how
+	 * many of them the largest element is where it should be. 0: it is none. */
+	int64_t rows, same_first;
 };
+/* The error that outputs may have, in either measure, where `single` is what they may have in
+ * single precision. In bf16 a rounding is 2^-9 of a value, and a network of a hundred steps has a
+ * hundred of them. */
+double network_error(enum dtype precision, double single);
 int network_compare(const struct network *n, int output, const struct arrays *should,
 		    struct network_error *out, struct err *e);
 

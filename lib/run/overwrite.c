@@ -15,15 +15,22 @@ static int is_of_one_run(const struct memory *m)
 	return !m->is_const && !m->data && !m->written_once;
 }
 
-/* Do two places have their elements in the same order, with the same gaps? */
+/* Do two places have elements of the same type in the same order, with the same gaps? */
 static int same_strides(const struct place *a, const struct place *b)
 {
-	if (!place_same_shape(a, b))
+	if (a->elem != b->elem || !place_same_shape(a, b))
 		return 0;
 	for (int i = 0; i < a->rank; i++)
 		if (a->dim[i] > 1 && a->stride[i] != b->stride[i])
 			return 0;
 	return 1;
+}
+
+/* Element 0 of a place in the memory that has its place, in bytes, where its own memory begins
+ * `begin` floats behind the start. */
+static int64_t bytes_at(const struct place *o, int64_t begin)
+{
+	return begin * elem_size(ELEM_F32) + o->at * elem_size(o->elem);
 }
 
 /* Each operand that lies in the memory `root` must be read element by element with the result, at
@@ -38,7 +45,8 @@ static int reads_fit(const struct plan *p, const struct step *s, int root, int64
 
 		if (i == s->result || o->memory < 0 || root_of(p, o->memory, &begin) != root)
 			continue;
-		if (i >= s->elementwise || !same_strides(o, to) || begin + o->at != at + to->at)
+		if (i >= s->elementwise || !same_strides(o, to) ||
+		    bytes_at(o, begin) != bytes_at(to, at))
 			return 0;
 	}
 	return 1;
@@ -50,17 +58,20 @@ static int overwrite(struct plan *p, int i, int k)
 	struct step *s = &p->step[i];
 	const struct place *from = &s->operand[k], *to = &s->operand[s->result];
 	struct memory *out, *over;
-	int64_t at;
+	int64_t at, bytes;
 	int root;
 
 	if (from->memory < 0)
 		return 0;
 	root = root_of(p, from->memory, &at);
-	at += from->at - to->at;
+	bytes = bytes_at(from, at) - bytes_at(to, 0);
+	if (bytes % elem_size(ELEM_F32))
+		return 0;
+	at = bytes / elem_size(ELEM_F32);
 	out = &p->memory[to->memory];
 	over = &p->memory[root];
 	if (!is_of_one_run(over) || over->is_kept || over->last != i || at < 0 ||
-	    at + out->size > over->size || !reads_fit(p, s, root, at))
+	    at + memory_floats(out) > memory_floats(over) || !reads_fit(p, s, root, at))
 		return 0;
 	out->within = root;
 	out->offset = at;

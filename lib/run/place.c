@@ -77,7 +77,7 @@ void place_order(const struct place *p, int order[PLACE_RANK])
  * is left of such a run. */
 int place_reshape(const struct place *p, int rank, const int64_t *dim, struct place *out)
 {
-	struct place r = {.memory = p->memory, .at = p->at, .rank = rank};
+	struct place r = {.memory = p->memory, .at = p->at, .elem = p->elem, .rank = rank};
 	int i = p->rank - 1;
 	int64_t left = 1, step = 1; /* of the run: elements not yet given out, and their stride */
 
@@ -116,7 +116,7 @@ int place_reshape(const struct place *p, int rank, const int64_t *dim, struct pl
 
 int place_broadcast(const struct place *p, int rank, const int64_t *dim, struct place *out)
 {
-	struct place r = {.memory = p->memory, .at = p->at, .rank = rank};
+	struct place r = {.memory = p->memory, .at = p->at, .elem = p->elem, .rank = rank};
 
 	if (p->rank > rank)
 		return -1;

@@ -7,12 +7,15 @@
 
 #include <stdint.h>
 
+#include "lib/nest/elem.h"
+
 enum { PLACE_RANK = 8 };
 
 struct place {
-	int memory; /* number of the memory; -1: there is none yet */
-	int64_t at; /* its first element there */
-	int rank;   /* at most PLACE_RANK */
+	int memory;	/* number of the memory; -1: there is none yet */
+	int64_t at;	/* its first element there */
+	enum elem elem; /* what its elements are in that memory */
+	int rank;	/* at most PLACE_RANK */
 	int64_t dim[PLACE_RANK], stride[PLACE_RANK]; /* elements; stride 0: broadcast */
 };
 

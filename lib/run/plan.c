@@ -1,5 +1,6 @@
 #include "lib/run/plan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ void plan_init(struct plan *p, const struct runner *r, const struct limits *limi
 static void release(struct memory *m)
 {
 	if (m->owned && m->data)
-		plan_unmap(m->data, m->size);
+		plan_unmap(m->data, memory_floats(m));
 	m->data = NULL;
 	m->owned = 0;
 }
@@ -79,17 +80,22 @@ static void *grown(void *old, int n, int *cap, size_t size)
 	return xrealloc(old, (size_t)*cap * size);
 }
 
-int plan_memory(struct plan *p, int64_t size)
+int64_t memory_floats(const struct memory *m)
+{
+	return (m->size * elem_size(m->elem) + (int64_t)sizeof(float) - 1) / (int64_t)sizeof(float);
+}
+
+int plan_memory(struct plan *p, enum elem elem, int64_t size)
 {
 	p->memory = grown(p->memory, p->nmemory, &p->memory_cap, sizeof *p->memory);
-	p->memory[p->nmemory] =
-		(struct memory){.size = size, .first = -1, .last = -1, .within = MEMORY_NONE};
+	p->memory[p->nmemory] = (struct memory){
+		.size = size, .elem = elem, .first = -1, .last = -1, .within = MEMORY_NONE};
 	return p->nmemory++;
 }
 
 int plan_const(struct plan *p, float *data, int64_t size)
 {
-	int m = plan_memory(p, size);
+	int m = plan_memory(p, ELEM_F32, size);
 
 	p->memory[m].is_const = 1;
 	p->memory[m].data = data;
@@ -111,9 +117,10 @@ int plan_alloc(struct plan *p, int m, struct err *e)
 
 	if (k->data)
 		return 0;
-	k->data = plan_map(k->size);
+	k->data = plan_map(memory_floats(k));
 	if (!k->data)
-		return err_sys(e, "there is no memory for %lld floats", (long long)k->size);
+		return err_sys(e, "there is no memory for %lld floats",
+			       (long long)memory_floats(k));
 	k->owned = 1;
 	if (k->fill)
 		k->fill(k->fill_with, k->data, k->size);
@@ -125,6 +132,11 @@ float *plan_data(const struct plan *p, int m)
 	const struct memory *k = &p->memory[m];
 
 	return k->data ? k->data : p->block + k->at;
+}
+
+void *plan_address(const struct plan *p, const struct place *o)
+{
+	return (char *)plan_data(p, o->memory) + o->at * elem_size(o->elem);
 }
 
 int plan_is_spent(const struct plan *p, int m)
@@ -195,6 +207,7 @@ static void note_uses(struct plan *p, struct step *s, int result, int each_time)
 
 		if (!m)
 			continue;
+		assert(s->operand[i].elem == m->elem);
 		if (i == result)
 			note_write(m, s->is_constant);
 		else
@@ -225,6 +238,13 @@ static void place_work(struct plan *p, struct step *s, const struct nest *n)
 		p->scratch_size = s->scratch;
 }
 
+/* The kernel reads or writes elements of the place's type. */
+static void take_operand(const struct nest *n, struct step *s, int slot, const struct place *from)
+{
+	assert(from->memory < 0 || from->elem == operand_buffer(n, slot)->elem);
+	s->operand[slot] = *from;
+}
+
 /* Gives a step the kernel of the nest at hand, and its workspace. The arguments are in the order of
  * their slots. */
 static int make_kernel(struct plan *p, struct step *s, const struct place *argument, struct err *e)
@@ -248,7 +268,7 @@ static int make_kernel(struct plan *p, struct step *s, const struct place *argum
 			s->operand[i].memory = MEMORY_NONE;
 		for (int i = 0; argument && i < n->nslots; i++)
 			if (operand_buffer(n, i)->kind == BUFFER_ARG)
-				s->operand[i] = *argument++;
+				take_operand(n, s, i, argument++);
 		place_work(p, s, n);
 	}
 	buf_free(&text);
@@ -338,7 +358,7 @@ static int make_candidate(struct plan *p, struct step *s, const struct candidate
 		const struct buffer *b = operand_buffer(n, i);
 
 		if (b->kind == BUFFER_ARG)
-			s->operand[i] = s->by_role[b->role];
+			take_operand(n, s, i, &s->by_role[b->role]);
 		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
 			result = i;
 	}
@@ -429,6 +449,8 @@ struct step *plan_plain(struct plan *p, const char *name, const char *what, cons
 	*kept = *c;
 	s->plain = kept;
 	s->threads = p->threads;
+	for (int i = 0; i < n; i++)
+		assert(operand[i].memory < 0 || operand[i].elem == ELEM_F32);
 	memcpy(places(p, s, n), operand, sizeof *operand * (size_t)n);
 	note_uses(p, s, n - 1, 0);
 	return s;

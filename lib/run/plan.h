@@ -5,8 +5,9 @@
  * prepare_plan() (prepare.h) builds and loads the kernels, fills constant memory and lays out the
  * rest. Two pieces of memory that are never needed at the same time may have the same place.
  *
- * Elements are single-precision floats. Integers of a graph that steps compute with (indices,
- * masks) are stored as floats, too. They are exact up to 2^24.
+ * Elements are single-precision floats, or bf16 where a place says so (place.h). Integers of a
+ * graph that steps compute with (indices, masks) are stored as floats, too. They are exact up to
+ * 2^24.
  *
  * Concatenations get their memory before anything is lowered. The step that makes a part writes it
  * there, or a copy follows. The last concatenation is planned first: if its parts are neighbours
@@ -53,7 +54,8 @@ struct weights_plan {
 typedef void plan_fill(void *with, float *to, int64_t n);
 
 struct memory {
-	int64_t size; /* floats */
+	int64_t size; /* elements */
+	enum elem elem;
 	int is_const;
 	int is_kept;  /* of the whole run: inputs and outputs */
 	int is_input; /* the caller writes it */
@@ -95,9 +97,9 @@ struct step {
 	const char *name; /* of the node */
 	const char *what; /* its type, and those of what was fused into it: "Conv+Relu" */
 	int is_constant;  /* it runs once */
-	/* A copy of operand 0 to operand 1, which has the same dimensions. Its kernel is made when
-	 * it is known that the elements must be moved (plan_make_copies()); it is idle if both
-	 * places are the same. */
+	/* A copy of operand 0 to operand 1, which has the same dimensions, and maybe another type
+	 * of elements. Its kernel is made when it is known that the elements must be moved
+	 * (plan_make_copies()); it is idle if both places are the same. */
 	int is_copy, is_idle;
 	struct place *operand; /* nslots of them; a workspace has its memory and start alone */
 	int nslots;
@@ -143,7 +145,8 @@ struct plan {
 	struct limits limits;
 	struct cache *cache;
 	int threads;
-	int by_library; /* workloads are computed by a library (library.h) */
+	int by_library;	      /* workloads are computed by a library (library.h) */
+	enum dtype precision; /* of operators that can: DTYPE_BF16, or DTYPE_F32 */
 	struct memory *memory;
 	int nmemory, memory_cap;
 	struct step *step;
@@ -163,7 +166,9 @@ void plan_init(struct plan *p, const struct runner *r, const struct limits *limi
 	       struct arena *a);
 void plan_free(struct plan *p);
 
-int plan_memory(struct plan *p, int64_t size);
+int plan_memory(struct plan *p, enum elem elem, int64_t size);
+/* The floats that memory takes, whatever its elements are. */
+int64_t memory_floats(const struct memory *m);
 /* A constant whose elements are there already; owned: 0 by the caller. */
 int plan_const(struct plan *p, float *data, int64_t size);
 /* One whose elements fill() makes when they are needed. */
@@ -220,7 +225,8 @@ int64_t plan_round(int64_t n);
 int plan_alloc(struct plan *p, int memory, struct err *e);
 /* Does a constant have only one reader left, the caller? */
 int plan_is_spent(const struct plan *p, int memory);
-/* Where the memory is, then. */
+/* Where the memory is, then; and the first element of a place. */
 float *plan_data(const struct plan *p, int memory);
+void *plan_address(const struct plan *p, const struct place *o);
 
 #endif

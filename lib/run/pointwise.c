@@ -263,6 +263,15 @@ static void inner_loop(const struct building *b, int64_t extent)
 		vector_at(b, af(extent - rest), nest_keep(b->n, af(rest)));
 }
 
+/* An operand, or the result, in the type of its place. */
+static int argument(struct nest *n, const char *name, enum tensor_role role, const struct place *p)
+{
+	const int buffer = nest_arg(n, name, role, place_span(p), role == TENSOR_DST);
+
+	nest_elem(n, buffer, p->elem);
+	return buffer;
+}
+
 void pointwise_nest(const struct pointwise *m, int lanes, struct nest *n)
 {
 	static const char *const name[PW_INPUTS] = {"p", "q", "r", "s", "t", "u"};
@@ -272,8 +281,8 @@ void pointwise_nest(const struct pointwise *m, int lanes, struct nest *n)
 	b.lanes = lanes_of(m, &b.l, lanes);
 	count_uses(&b);
 	for (int i = 0; i < m->nin; i++)
-		b.buffer[i] = nest_arg(n, name[i], TENSOR_SRC, place_span(&m->in[i]), 0);
-	b.buffer[m->nin] = nest_arg(n, "to", TENSOR_DST, place_span(&m->out), 1);
+		b.buffer[i] = argument(n, name[i], TENSOR_SRC, &m->in[i]);
+	b.buffer[m->nin] = argument(n, "to", TENSOR_DST, &m->out);
 	b.registers = nest_reg(n, "x", ELEM_F32, b.lanes, PW_OPS, 1);
 	for (int d = 0; d + 1 < b.l.n; d++)
 		turns *= b.l.dim[d];

@@ -174,6 +174,8 @@ void pool_nest(const struct pool *p, int lanes, struct nest *n)
 	b.lanes = lanes < 4 ? 1 : lanes;
 	b.from = nest_arg(n, "from", TENSOR_SRC, p->images * p->ih * p->iw * p->in_pixel, 0);
 	b.to = nest_arg(n, "to", TENSOR_DST, p->images * p->oh * p->ow * p->out_pixel, 1);
+	nest_elem(n, b.from, p->in);
+	nest_elem(n, b.to, p->out);
 	b.sum = nest_reg(n, "x", ELEM_F32, b.lanes, 1, 1);
 	b.count = nest_reg(n, "y", ELEM_F32, 1, 2, 1);
 	if (whole)

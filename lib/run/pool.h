@@ -16,6 +16,7 @@ struct pool {
 	int64_t to_row, to_column; /* from the image's first row and column on */
 	int64_t images, channels;
 	int64_t ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: 1 is none */
+	enum elem in, out;
 	int64_t in_pixel, out_pixel; /* strides from pixel to pixel; rows and images are dense */
 };
 

@@ -44,7 +44,9 @@ void profile_table(const struct plan *p, const double *ended, int runs, struct b
 		buf_fmt(out, "  %-9s %s ", s->match ? s->match : "", s->what);
 		terminal_text(s->name, strlen(s->name), out);
 		if (s->workload)
-			buf_fmt(out, " %s %s", s->candidate->algo->name, s->workload->prob);
+			buf_fmt(out, " %s %s%s%s", s->candidate->algo->name, s->workload->prob,
+				dtypes_are_f32(&s->workload->dtype) ? "" : " ",
+				dtypes_are_f32(&s->workload->dtype) ? "" : s->workload->dtype_text);
 		buf_ch(out, '\n');
 	}
 	buf_fmt(out, "%10.1f 100.0%%            %s\n", all * 1e6, "all");
@@ -73,6 +75,8 @@ void profile_trace(const struct plan *p, const double *ended, struct buf *out)
 			field_object(out, "args");
 			field_text(out, "workload", s->workload->id.s);
 			field_text(out, "prob", s->workload->prob);
+			if (!dtypes_are_f32(&s->workload->dtype))
+				field_text(out, "dtype", s->workload->dtype_text);
 			field_text(out, "algo", s->candidate->algo->name);
 			buf_ch(out, '}');
 		}

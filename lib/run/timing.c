@@ -119,7 +119,7 @@ void outputs_free(struct outputs *o)
 	free(o->data);
 }
 
-static int are_same(const float *x, const float *y, int64_t n)
+static int are_same(const float *x, const float *y, int64_t n, enum dtype precision)
 {
 	double most = 0, largest = 0;
 
@@ -131,7 +131,7 @@ static int are_same(const float *x, const float *y, int64_t n)
 		most = fmax(most, fabs((double)x[i] - (double)y[i]));
 		largest = fmax(largest, fabs((double)y[i]));
 	}
-	return most <= SAME * largest;
+	return most <= network_error(precision, SAME) * largest;
 }
 
 int outputs_are(const struct network *n, const struct outputs *o)
@@ -140,7 +140,7 @@ int outputs_are(const struct network *n, const struct outputs *o)
 		int64_t size;
 		const float *now = output_at(n, i, &size);
 
-		if (!are_same(now, o->data[i], size))
+		if (!are_same(now, o->data[i], size, n->plan.precision))
 			return 0;
 	}
 	return 1;

@@ -150,31 +150,43 @@ static struct packing dense_packing(int64_t rows, int64_t size)
 	return p;
 }
 
-static int add_packed(struct plan *p, struct step *s, int slot, const struct pack *from,
-		      const struct packing *packing, struct err *e)
+/* Packed in single precision, and then made elements of the kernel's type. */
+static int add_packed(struct plan *p, struct step *s, int slot, enum elem elem,
+		      const struct pack *from, const struct packing *packing, struct err *e)
 {
 	const int64_t size = packing_size(packing);
 	struct pack k = *from;
-	int m = plan_memory(p, size);
+	int m = plan_memory(p, elem, size);
+	float *made = NULL;
 
 	p->memory[m].is_const = 1;
 	if (plan_alloc(p, m, e))
 		return -1;
-	k.to = p->memory[m].data;
+	if (!elem_is_float(elem)) {
+		made = plan_map(size);
+		if (!made)
+			return err_sys(e, "there is no memory for the weights of %s", s->name);
+	}
+	k.to = made ? made : p->memory[m].data;
 	pack_all(&k, packing, p->threads);
+	if (made) {
+		elem_from_floats(elem, made, p->memory[m].data, size);
+		plan_unmap(made, size);
+	}
 	p->memory[m].readers = 1;
-	s->operand[slot] = (struct place){.memory = m};
+	s->operand[slot] = (struct place){.memory = m, .elem = elem};
 	return 0;
 }
 
 /* What is packed, by the elements that it is made of, and how: of two steps with the same it is
  * packed once. */
-static void pack_key(const struct step *s, int role, const struct packing *packing, struct buf *out)
+static void pack_key(const struct step *s, const struct buffer *b, const struct packing *packing,
+		     struct buf *out)
 {
 	const struct weights_plan *w = s->weights;
 
-	buf_fmt(out, "%d %d %lld %d %a %lld", role, w->memory, (long long)w->at, w->transposed,
-		w->alpha, (long long)w->channels);
+	buf_fmt(out, "%d %d %d %lld %d %a %lld", b->role, b->elem, w->memory, (long long)w->at,
+		w->transposed, w->alpha, (long long)w->channels);
 	for (int i = 0; i < w->nchange; i++) {
 		const struct weights_change *c = &w->change[i];
 
@@ -195,12 +207,12 @@ static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, 
 	int isnew, rc = 0;
 	void **at;
 
-	pack_key(s, b->role, packing, &key);
+	pack_key(s, b, packing, &key);
 	at = map_put(&p->packed, key.s, key.n, &isnew);
 	if (isnew)
-		rc = add_packed(p, s, slot, k, packing, e);
+		rc = add_packed(p, s, slot, b->elem, k, packing, e);
 	else
-		s->operand[slot] = (struct place){.memory = (int)(intptr_t)*at};
+		s->operand[slot] = (struct place){.memory = (int)(intptr_t)*at, .elem = b->elem};
 	if (isnew)
 		*at = (void *)(intptr_t)s->operand[slot].memory;
 	buf_free(&key);
