@@ -41,9 +41,9 @@ static const struct opt opts[] = {
 	 "prefixes. Default tlx.",
 	 NULL},
 	{0, "isa", OPT_STRING, &isas, "LIST",
-	 "Export only kernels for these instruction sets, separated by commas: avx512, avx2, "
-	 "scalar. By default kernels for all instruction sets that come in.",
-	 "avx512|avx2|scalar"},
+	 "Export only kernels for these instruction sets, separated by commas: avx512_bf16, "
+	 "avx512, avx2, scalar. By default kernels for all instruction sets that come in.",
+	 "avx512_bf16|avx512|avx2|scalar"},
 	{0, "one", OPT_FLAG, &one, NULL,
 	 "Make no folder. Write the source of the first workload's kernel to standard output "
 	 "instead, for reading.",
@@ -74,7 +74,7 @@ struct known {
 	struct arena run, record;
 	struct json_doc doc;
 	int64_t asked, unknown;	     /* workloads */
-	int64_t other_types;	     /* workloads that are not in f32 */
+	int64_t other_types;	     /* workloads in types of which no kernel is exported */
 	struct door_refused refused; /* results that make no program */
 };
 
@@ -107,8 +107,9 @@ static const char *isas_why(void)
 
 		s += *s == ',';
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
-		if (!isa_find(name) || strcmp(isa_find(name)->family, name) != 0)
-			return "--isa wants avx512, avx2 and scalar, separated by commas";
+		if (!isa_find(name))
+			return "--isa wants avx512_bf16, avx512, avx2 and scalar, separated by "
+			       "commas";
 	}
 	return NULL;
 }
@@ -195,7 +196,7 @@ static int take_known(struct export *x, const struct workload *w, struct err *e)
 	struct known *k = &x->known;
 	int rc, found;
 
-	if (!dtypes_are_f32(&w->dtype)) {
+	if (!piece_has_types(&w->dtype)) {
 		k->other_types++;
 		return 0;
 	}
@@ -250,11 +251,10 @@ static void say_origins(const struct export *x)
 	if (door_sentence(&refused, text))
 		opt_warn(&program, "%s", text);
 	if (k->other_types)
-		opt_warn(
-			&program,
-			"%lld workloads are in other element types than f32, in which no kernel is "
-			"exported",
-			(long long)k->other_types);
+		opt_warn(&program,
+			 "%lld workloads are in other element types than f32 and bf16, in which no "
+			 "kernel is exported",
+			 (long long)k->other_types);
 	if (k->unknown)
 		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
 			 (long long)k->unknown, (long long)k->asked);

@@ -16,33 +16,39 @@ run() { # name command..: its output is shown where it fails
 }
 
 # A workload of each kind, and a candidate of an algorithm for it, at random, for each instruction set that the CPU has.
-while read -r algo op prob layout rhs post; do
-	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"f32","layout":"%s","post":[%s]%s}\n' \
-		"$op" "$prob" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" | tee -a "$tmp/workloads" >"$tmp/wl-$algo"
-	for isa in avx512 avx2; do
+while read -r algo op prob dtype layout rhs post; do
+	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"%s","layout":"%s","post":[%s]%s}\n' \
+		"$op" "$prob" "$dtype" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" | tee -a "$tmp/workloads" >"$tmp/wl-$algo"
+	for isa in avx512_bf16 avx512 avx2; do
+		[ $isa != avx512_bf16 ] || [ "$dtype" != f32 ] || continue
 		! has_isa $isa || TL_ISA=$isa OMP_NUM_THREADS=2 "$bin/tl-gen" -a "$algo" -n 1 --seed 5 "$tmp/wl-$algo"
 	done | grep '"type":"candidate"'
 	# Some algorithms need vectors.
 	TL_ISA=scalar OMP_NUM_THREADS=2 "$bin/tl-gen" -n 1 --seed 5 "$tmp/wl-$algo" | grep '"type":"candidate"'
 done <<-'END' >"$tmp/all"
-	winograd conv2d ic8ih13_oc24_kh3ph1 nhwc const "bias","relu"
-	direct conv2d ic20ih9_oc17_kh3ph1 nchw const "bias","relu6"
-	direct conv2d ic16ih10_oc40_kh1 nhwc const "bias","add","relu"
-	winograd conv2d ic3ih21_oc16_kh7sh2ph3 nhwc const "bias","relu"
-	depthwise conv2d g19ic19ih11_oc19_kh3ph1 nhwc const "bias","relu6"
-	grouped conv2d g8ic32ih9_oc32_kh3ph1 nhwc const "bias","relu"
-	winograd conv2d g4ic32ih9_oc64_kh3ph1 nhwc const "bias","relu"
-	gemm matmul 7x40:40x33 ab const "bias","gelu"
-	strassen matmul 16x64:64x48 ab const "bias","mul"
-	gemm matmul 2x9x20:2x20x24 ab computed
-	gemm matmul 2x600:600x20 ab const "bias"
+	winograd conv2d ic8ih13_oc24_kh3ph1 f32 nhwc const "bias","relu"
+	direct conv2d ic20ih9_oc17_kh3ph1 f32 nchw const "bias","relu6"
+	direct conv2d ic16ih10_oc40_kh1 f32 nhwc const "bias","add","relu"
+	winograd conv2d ic3ih21_oc16_kh7sh2ph3 f32 nhwc const "bias","relu"
+	depthwise conv2d g19ic19ih11_oc19_kh3ph1 f32 nhwc const "bias","relu6"
+	grouped conv2d g8ic32ih9_oc32_kh3ph1 f32 nhwc const "bias","relu"
+	winograd conv2d g4ic32ih9_oc64_kh3ph1 f32 nhwc const "bias","relu"
+	gemm matmul 7x40:40x33 f32 ab const "bias","gelu"
+	strassen matmul 16x64:64x48 f32 ab const "bias","mul"
+	gemm matmul 2x9x20:2x20x24 f32 ab computed
+	gemm matmul 2x600:600x20 f32 ab const "bias"
+	direct conv2d ic16ih9_oc40_kh3ph1 bf16 nhwc const "bias","add","relu"
+	depthwise conv2d g32ic32ih11_oc32_kh3ph1 bf16 nhwc const "bias","relu6"
+	gemm matmul 7x40:40x33 bf16:bf16:f32 ab const "bias","gelu"
+	gemm matmul 9x41:41x24 bf16 ab const "bias","mul"
+	direct conv2d ic7ih9_oc17_kh3ph1 bf16 nchw const "bias"
 END
-[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 11 ]
-ok $? 'eleven workloads'
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 16 ]
+ok $? 'sixteen workloads'
 
 "$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
 ok $? 'a folder of candidates'
-grep -q ' kernels of 11 operators in ' "$tmp/err"
+grep -q ' kernels of 16 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
 [ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
@@ -66,8 +72,8 @@ grep -q 'were tuned in another env' "$tmp/err"
 ok $? 'it says what is from elsewhere'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
 ok $? 'a folder of all that it knows'
-[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 11 ]
-ok $? 'both have the kernels of all eleven operators'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 16 ]
+ok $? 'both have the kernels of all sixteen operators'
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
 	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
@@ -79,8 +85,8 @@ ok $? '--all without a database is refused'
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example
 run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
-grep -q '^11 passed, 0 failed$' "$tmp/log"
-ok $? 'all eleven were tried'
+grep -q '^16 passed, 0 failed$' "$tmp/log"
+ok $? 'all sixteen were tried'
 run 'the example runs' "$tmp/openmp/example"
 run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
@@ -88,8 +94,8 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 ok $? 'and times each operator'
 if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
 	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
-	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 11 ]
-	ok $? 'all eleven of them'
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 16 ]
+	ok $? 'all sixteen of them'
 else
 	skip 'a CPU without AVX: qemu-user is not installed'
 fi
@@ -217,6 +223,59 @@ fi
 	[ "$(TLX_ISA=definition "$tmp/openmp/example" | grep -c ', definition$')" -eq 1 ]
 ok $? 'TLX_ISA makes it take a kernel for less'
 
+# In bf16: exact numbers, and what is no number; by the kernels of this CPU and of less.
+cat >"$tmp/bf16.c" <<'END'
+#include <math.h>
+#include <stdio.h>
+#include "tlx.h"
+int main(void)
+{
+	const struct tlx_op *op = tlx_find_typed("matmul", "9x41:41x24", NULL, NULL, "bf16");
+	float weights[41 * 24], bias[24], src[9 * 41], mul[9 * 24], got[9 * 24], nan, huge = 3.4e38f, is;
+	uint16_t half[9 * 41], factor[9 * 24], dst[9 * 24];
+	unsigned bits = 0x7fffffff;
+	if (!op || op->src_type != TLX_BF16 || op->dst_type != TLX_BF16 || tlx_find_typed("matmul", "9x41:41x24", NULL, NULL, "f32"))
+		return 1;
+	__builtin_memcpy(&nan, &bits, sizeof nan);
+	for (int i = 0; i < 41 * 24; i++)
+		weights[i] = 0.5f;
+	for (int i = 0; i < 24; i++)
+		bias[i] = i;
+	for (int i = 0; i < 9 * 41; i++)
+		src[i] = i / 41 == 8 && i % 41 == 3 ? nan : 1;
+	for (int i = 0; i < 9 * 24; i++)
+		mul[i] = 2;
+	tlx_to_bf16(src, half, 9 * 41);
+	tlx_to_bf16(mul, factor, 9 * 24);
+	struct tlx *handle = tlx_create(op, weights, bias, 2);
+	const struct tlx_data data = {half, dst, factor, NULL};
+	if (!handle || tlx_run_data(handle, &data))
+		return 2;
+	tlx_from_bf16(dst, got, 9 * 24);
+	for (int i = 0; i < 9 * 24; i++)
+		if (i / 24 == 8 ? !isnan(got[i]) : got[i] != 41 + 2 * (i % 24))
+			return printf("element %d is %g\n", i, got[i]), 3;
+	tlx_to_bf16(&huge, half, 1);
+	tlx_from_bf16(half, &is, 1);
+	puts(isinf(is) ? tlx_kernel_name(handle) : "finite");
+	tlx_destroy(handle);
+	return 0;
+}
+END
+if cc -O1 -I"$tmp/openmp" -o "$tmp/bf16" "$tmp/bf16.c" "$tmp/openmp/libtlx.a" -fopenmp -lm 2>"$tmp/log"; then
+	for isa in avx512_bf16 avx512 avx2 scalar definition; do
+		if [ $isa = definition ] || has_isa $isa; then
+			TLX_ISA=$isa "$tmp/bf16" >"$tmp/log" && grep -q "^$isa\>" "$tmp/log"
+			ok $? "bf16 by $isa"
+		else
+			skip "bf16: this CPU has no $isa"
+		fi
+	done
+else
+	ok 1 'a caller in bf16 compiles'
+	sed 's/^/# /' "$tmp/log"
+fi
+
 # Results: which one is taken.
 first=$(grep -m 1 '"algo":"gemm"' "$tmp/all")
 result() { # knob mr, latency, at, more
@@ -238,6 +297,18 @@ grep -q ' 3000 us in 2 threads of C' "$tmp/one" && grep -q -F ' 1.5 (1.4 to 1.6)
 ok $? 'the comment tells what was measured, and no text ends it'
 "$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
 ok $? '--isa scalar'
+if has_isa avx512_bf16; then
+	"$bin/tl-export" -o "$tmp/groups" --isa avx512_bf16 "$tmp/all" 2>"$tmp/err" &&
+		[ "$(find "$tmp/groups/kernels" -name 'avx512_bf16_*' | wc -l)" -eq 5 ] && [ "$(find "$tmp/groups/kernels" -name 'definition_*' | wc -l)" -eq 5 ] &&
+		grep -q vdpbf16ps "$tmp/groups/kernels/"avx512_bf16_*.c &&
+		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_bf16_*' -exec cat {} + | grep -q -e vdpbf16ps -e vcvtneps2bf16
+	ok $? '--isa avx512_bf16: its instructions are in no kernel for other CPUs'
+else
+	skip '--isa avx512_bf16: this CPU has none'
+fi
+sed -n 1p "$tmp/workloads" | sed 's/"workload_id":"[0-9a-f]*",//; s/"dtype":"f32"/"dtype":"u8:s8:f32"/' | "$bin/tl-export" -d "$tmp/db" -o "$tmp/whole" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q '1 workloads are in other element types than f32 and bf16' "$tmp/err"
+ok $? 'other element types are said, and not exported'
 
 # Errors.
 says() { # status words name command..

@@ -6,19 +6,26 @@
 
 #include "lib/nest/nest.h"
 
-/* Instruction set of the widest vectors that the program has. */
+/* The instruction set of the widest vectors that the program has; with its instructions for bf16
+ * where it multiplies groups in such vectors. */
 static const struct isa *isa_of(const struct candidate *c, struct arena *a, struct err *e)
 {
 	struct nest *n = arena_new(a, struct nest);
-	int lanes = 1;
+	const struct isa *isa;
+	int lanes = 1, groups = 0;
 
 	nest_init(n, a, c->algo->name);
 	if (candidate_build(c, n, e))
 		return NULL;
-	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_REG && n->buffer[i].lanes > lanes)
-			lanes = n->buffer[i].lanes;
-	return isa_of_lanes(lanes);
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->kind == BUFFER_REG && b->lanes > lanes)
+			lanes = b->lanes;
+		groups |= b->kind == BUFFER_REG && b->elem == ELEM_BF16X2;
+	}
+	isa = isa_of_lanes(lanes);
+	return groups && !strcmp(isa->name, "avx512") ? isa_find("avx512_bf16") : isa;
 }
 
 static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
@@ -75,6 +82,22 @@ static void put(struct pieces *p, const struct piece *x)
 	kept->at = arena_strdup(&p->arena, x->at);
 }
 
+int piece_has_types(const struct dtypes *d)
+{
+	return dtypes_are_f32(d) || (d->src == DTYPE_BF16 && d->wei == DTYPE_BF16 &&
+				     (d->dst == DTYPE_BF16 || d->dst == DTYPE_F32));
+}
+
+/* A kernel in bf16 that multiplies in single precision runs on all of AVX-512, and where there is
+ * AVX512_BF16 it rounds by that: it stands for both, each with instructions of its own. */
+static void put_with_bf16(struct pieces *p, const struct piece *x)
+{
+	struct piece other = *x;
+
+	other.isa = isa_find("avx512_bf16");
+	put(p, &other);
+}
+
 int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e)
 {
 	struct piece x = {.latency_s = NAN,
@@ -93,12 +116,11 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 		      : candidate_read(&p->door.reader, &x.c, d,
 				       json_get(d, d->tok, "candidate_id") != NULL, e))
 		return -1;
-	if (!dtypes_are_f32(&x.c.w.dtype))
-		return err_set(
-			e,
-			"a kernel in %s is not exported: the functions that pack weights, and "
-			"the tables of operators, are for single precision",
-			x.c.w.dtype_text);
+	if (!piece_has_types(&x.c.w.dtype))
+		return err_set(e,
+			       "a kernel in %s is not exported: the functions that pack weights, "
+			       "and the tables of operators, are for f32 and bf16",
+			       x.c.w.dtype_text);
 	arena_reset(&p->record);
 	x.isa = isa_of(&x.c, &p->record, e);
 	if (!x.isa)
@@ -106,6 +128,8 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 	if (is_result)
 		measured(d, &p->record, &x);
 	put(p, &x);
+	if (x.c.w.dtype.src == DTYPE_BF16 && !strcmp(x.isa->name, "avx512"))
+		put_with_bf16(p, &x);
 	return 1;
 }
 

@@ -35,6 +35,8 @@ struct pieces {
 	int keeps; /* what is there stays: only pieces that lacked are taken */
 };
 
+/* Are there kernels of a workload in these types to export? */
+int piece_has_types(const struct dtypes *d);
 /* Takes a candidate or a result: 1, 0 where the result is no program that ran well, -1 where the
  * record is wrong. */
 int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e);

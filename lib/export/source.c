@@ -43,6 +43,8 @@ static void constant(const char *prefix, const char *word, struct buf *out)
 static void workload_text(const struct workload *w, struct buf *out)
 {
 	buf_fmt(out, "%s %s %s", w->op->name, w->prob, layout_name(w->layout));
+	if (!dtypes_are_f32(&w->dtype))
+		buf_fmt(out, " %s", w->dtype_text);
 	if (w->npost)
 		buf_ch(out, ' ');
 	workload_posts(w, out);
@@ -129,9 +131,14 @@ static void slots(const struct nest *n, const char *prefix, struct buf *out)
 			 out);
 		buf_fmt(out, ", %lld, ", (long long)b->size);
 		if (b->kind == BUFFER_PACKED)
-			buf_fmt(out, "pack%d},\n", i);
+			buf_fmt(out, "pack%d", i);
 		else
-			buf_str(out, "NULL},\n");
+			buf_str(out, "NULL");
+		if (b->elem == ELEM_BF16) {
+			buf_str(out, ", ");
+			constant(prefix, "bf16", out);
+		}
+		buf_str(out, "},\n");
 	}
 	buf_str(out, "};\n");
 }
@@ -170,7 +177,7 @@ static void params(const struct nest *n, struct buf *out)
 /* What GNU C needs to be told of an instruction set; assembly needs nothing. */
 static void pragma(const char *isa, struct buf *out)
 {
-	if (!strcmp(isa, "avx512"))
+	if (!strncmp(isa, "avx512", strlen("avx512")))
 		buf_str(out, "#pragma GCC target(\"avx512f,avx512vl,avx512dq,avx512bw,fma,"
 			     "prefer-vector-width=512\")\n");
 	else if (!strcmp(isa, "avx2"))
@@ -234,6 +241,15 @@ int source_kernel(const struct piece *p, const char *prefix, struct buf *out, st
 	return rc;
 }
 
+/* Definitions are of floats. Here they read and write what the kernels do, which take the bias in
+ * single precision. */
+static void set_types(struct nest *n, const struct workload *w)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_ARG && n->buffer[i].role != TENSOR_BIAS)
+			nest_elem(n, i, elem_of(workload_dtype(w, n->buffer[i].role)));
+}
+
 int source_definition(const struct workload *w, const char *prefix, struct buf *out, struct err *e)
 {
 	struct buf name = BUF_INIT;
@@ -244,6 +260,7 @@ int source_definition(const struct workload *w, const char *prefix, struct buf *
 	nest_init(n, &a, w->op->name);
 	rc = workload_define(w, 0, n, e);
 	if (!rc) {
+		set_types(n, w);
 		buf_str(out, "/* ");
 		workload_text(w, out);
 		buf_str(out, "\n *\n * The definition: right on any CPU, and slow.\n */\n");
@@ -274,7 +291,7 @@ static size_t alike(struct piece *const *list, size_t n, size_t i)
 	return j - i;
 }
 
-static void operator_text(const struct workload *w, struct buf *out)
+static void operator_text(const struct workload *w, const char *prefix, struct buf *out)
 {
 	struct tensor t[OP_MAX_TENSORS];
 	int64_t size[TENSOR_ROLES] = {0};
@@ -288,7 +305,11 @@ static void operator_text(const struct workload *w, struct buf *out)
 	buf_str(out, "\"");
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		buf_fmt(out, ", %lld", (long long)size[i]);
-	buf_fmt(out, ", %d}", !w->rhs_const);
+	buf_fmt(out, ", %d, \"%s\", ", !w->rhs_const, w->dtype_text);
+	constant(prefix, dtype_name(w->dtype.src), out);
+	buf_str(out, ", ");
+	constant(prefix, dtype_name(w->dtype.dst), out);
+	buf_ch(out, '}');
 }
 
 static void kernel_names(struct piece *const *list, size_t n, const char *before, const char *after,
@@ -320,7 +341,7 @@ void source_table(struct piece *const *list, size_t n, const char *prefix, struc
 		buf_fmt(&before, "&%s_kernel_", prefix);
 		kernel_names(list + i, m, before.s, ", ", out);
 		buf_str(out, "NULL};\n");
-		operator_text(&list[i]->c.w, &rows);
+		operator_text(&list[i]->c.w, prefix, &rows);
 		buf_fmt(&rows, ", of%zu},\n", row);
 	}
 	buf_fmt(out, "\nconst struct %s_entry %s_table[] = {\n%s};\n", prefix, prefix,

@@ -23,12 +23,14 @@ static double now(void)
 }
 
 /* At a multiple of 64 bytes: kernels are faster there. */
-static float *tensor(size_t n)
+static void *tensor(size_t n, enum tlx_type type)
 {
 	float *x = aligned_alloc(64, (n * sizeof(float) + 64) / 64 * 64);
 
 	for (size_t i = 0; x && i < n; i++)
 		x[i] = (float)(i % 17) / 16 - 0.5F;
+	if (x && type == TLX_BF16)
+		tlx_to_bf16(x, (uint16_t *)x, n);
 	return x;
 }
 
@@ -60,19 +62,21 @@ static double median(struct tlx *handle, const struct tlx_data *data)
 /* The time of a call, and the kernel that runs; negative: it does not run. */
 static double measure(const struct tlx_op *op, int threads, const struct tlx_kernel **kernel)
 {
-	float *src = tensor(op->src), *weights = tensor(op->weights), *bias = tensor(op->bias);
-	float *mul = tensor(op->mul), *dst = tensor(op->dst);
-	const struct tlx_data data = {src, dst, mul, weights};
+	float *weights = tensor(op->weights, TLX_F32), *bias = tensor(op->bias, TLX_F32);
+	void *src = tensor(op->src, op->src_type), *rhs = tensor(op->weights, op->src_type);
+	void *mul = tensor(op->mul, op->dst_type), *dst = tensor(op->dst, op->dst_type);
+	const struct tlx_data data = {src, dst, mul, rhs};
 	struct tlx *handle = tlx_create(op, weights, bias, threads);
 	double seconds = -1;
 
-	if (handle && src && mul && dst) {
+	if (handle && src && rhs && mul && dst) {
 		*kernel = tlx_kernel_of(handle);
 		seconds = median(handle, &data);
 	}
 	tlx_destroy(handle);
 	free(src);
 	free(weights);
+	free(rhs);
 	free(bias);
 	free(mul);
 	free(dst);
@@ -104,7 +108,8 @@ int main(int argc, char **argv)
 		} else {
 			printf("%10.1f %10s %6s", s * 1e6, "-", "-");
 		}
-		printf("  %s %s %s %s: %s\n", op->op, op->prob, op->layout, op->post, k->name);
+		printf("  %s %s %s %s %s: %s\n", op->op, op->prob, op->dtype, op->layout, op->post,
+		       k->name);
 		fflush(stdout);
 	}
 	if (there > 0)

@@ -1,5 +1,6 @@
 #include "tlx.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@ struct tlx {
 	const struct tlx_op *op;
 	const struct tlx_kernel *kernel;
 	int threads;
-	float *packed;		      /* all packed tensors, one behind the other */
-	float *ready[TLX_MAX_SLOTS];  /* of each packed slot, in there */
+	void *packed;		      /* all packed tensors, one behind the other */
+	void *ready[TLX_MAX_SLOTS];   /* of each packed slot, in there */
 	size_t offset[TLX_MAX_SLOTS]; /* of each workspace, in bytes of the scratch memory */
 	size_t scratch_bytes;
 	void *scratch;
@@ -32,27 +33,72 @@ const struct tlx_op *tlx_at(size_t i)
 	return i < tlx_table_size ? &tlx_table[i].op : NULL;
 }
 
-const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
-			      const char *post)
+const struct tlx_op *tlx_find_typed(const char *op, const char *prob, const char *layout,
+				    const char *post, const char *dtype)
 {
 	for (size_t i = 0; i < tlx_table_size; i++) {
 		const struct tlx_op *o = &tlx_table[i].op;
 
 		if (!strcmp(o->op, op) && !strcmp(o->prob, prob) &&
-		    (!layout || !strcmp(o->layout, layout)) && (!post || !strcmp(o->post, post)))
+		    (!layout || !strcmp(o->layout, layout)) && (!post || !strcmp(o->post, post)) &&
+		    (!dtype || !strcmp(o->dtype, dtype)))
 			return o;
 	}
 	return NULL;
 }
 
+const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
+			      const char *post)
+{
+	return tlx_find_typed(op, prob, layout, post, NULL);
+}
+
+/* ---- types ---- */
+
+size_t tlx_type_bytes(enum tlx_type type)
+{
+	return type == TLX_BF16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+/* To the nearest, ties to even. NaN stays NaN. */
+void tlx_to_bf16(const float *from, uint16_t *to, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t u;
+
+		memcpy(&u, from + i, sizeof u);
+		if ((u & 0x7fffffff) > 0x7f800000)
+			to[i] = (uint16_t)(u >> 16 | 64);
+		else
+			to[i] = (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+	}
+}
+
+void tlx_from_bf16(const uint16_t *from, float *to, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t u = (uint32_t)from[i] << 16;
+
+		memcpy(to + i, &u, sizeof u);
+	}
+}
+
 /* ---- the CPU ---- */
+
+/* AVX512_BF16, which old compilers have no word for. */
+static int has_bf16(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
+}
 
 static enum tlx_isa isa_of_cpu(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-		return TLX_AVX512;
+		return has_bf16() ? TLX_AVX512_BF16 : TLX_AVX512;
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? TLX_AVX2
 									       : TLX_SCALAR;
 }
@@ -65,7 +111,9 @@ static enum tlx_isa isa_asked(void)
 		return TLX_DEFINITION;
 	if (isa && !strcmp(isa, "scalar"))
 		return TLX_SCALAR;
-	return isa && !strcmp(isa, "avx2") ? TLX_AVX2 : TLX_AVX512;
+	if (isa && !strcmp(isa, "avx2"))
+		return TLX_AVX2;
+	return isa && !strcmp(isa, "avx512") ? TLX_AVX512 : TLX_AVX512_BF16;
 }
 
 static const struct tlx_kernel *choose(const struct tlx_op *op, enum tlx_isa most)
@@ -100,7 +148,7 @@ static void lay_out(struct tlx *h)
 		if (k->slot[i].kind < TLX_WORKSPACE)
 			continue;
 		h->offset[i] = h->scratch_bytes;
-		h->scratch_bytes += lines(times * k->slot[i].size * sizeof(float));
+		h->scratch_bytes += lines(times * tlx_slot_bytes(&k->slot[i]));
 	}
 }
 
@@ -115,27 +163,51 @@ static size_t kept_bytes(const struct tlx *h)
 
 	for (int i = 0; i < h->kernel->nslots; i++)
 		if (is_kept(h, &h->kernel->slot[i]))
-			bytes += lines(h->kernel->slot[i].size * sizeof(float));
+			bytes += lines(tlx_slot_bytes(&h->kernel->slot[i]));
 	return bytes;
 }
 
-static void keep(struct tlx *h, const float *weights, const float *bias)
+static void pack(const struct tlx_slot *s, const float *from, float *to)
 {
-	float *to = h->packed;
+	if (s->pack)
+		s->pack(from, to);
+	else
+		memcpy(to, from, s->size * sizeof(float));
+}
+
+/* -1: there is no memory to pack what is rounded then. */
+static int keep_slot(const struct tlx_slot *s, const float *from, void *to)
+{
+	float *made;
+
+	if (s->type == TLX_F32) {
+		pack(s, from, to);
+		return 0;
+	}
+	made = aligned(s->size * sizeof(float));
+	if (!made)
+		return -1;
+	pack(s, from, made);
+	tlx_to_bf16(made, to, s->size);
+	free(made);
+	return 0;
+}
+
+static int keep(struct tlx *h, const float *weights, const float *bias)
+{
+	char *to = h->packed;
 
 	for (int i = 0; i < h->kernel->nslots; i++) {
 		const struct tlx_slot *s = &h->kernel->slot[i];
-		const float *from = s->kind == TLX_BIAS ? bias : weights;
 
 		if (!is_kept(h, s))
 			continue;
 		h->ready[i] = to;
-		if (s->pack)
-			s->pack(from, to);
-		else
-			memcpy(to, from, s->size * sizeof(float));
-		to += lines(s->size * sizeof(float)) / sizeof(float);
+		if (keep_slot(s, s->kind == TLX_BIAS ? bias : weights, to))
+			return -1;
+		to += lines(tlx_slot_bytes(s));
 	}
+	return 0;
 }
 
 /* Threads that wait for each other by turns make seconds of microseconds. */
@@ -164,13 +236,12 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 	lay_out(h);
 	h->packed = aligned(kept_bytes(h));
 	h->scratch = aligned(h->scratch_bytes);
-	if (!h->packed || !h->scratch || tlx_team_start(h->threads)) {
+	if (!h->packed || !h->scratch || keep(h, weights, bias) || tlx_team_start(h->threads)) {
 		tlx_destroy(h);
 		errno = ENOMEM;
 		return NULL;
 	}
 	memset(h->scratch, 0, h->scratch_bytes);
-	keep(h, weights, bias);
 	return h;
 }
 
@@ -210,14 +281,14 @@ static void *operand(const struct tlx *h, int i, const struct tlx_data *d, void 
 {
 	switch (h->kernel->slot[i].kind) {
 	case TLX_SRC:
-		return (float *)d->src;
+		return (void *)d->src;
 	case TLX_MUL:
-		return (float *)d->mul;
+		return (void *)d->mul;
 	case TLX_ADD:
 	case TLX_DST:
 		return d->dst;
 	case TLX_WEIGHTS:
-		return h->op->rhs_computed ? (float *)d->rhs : h->ready[i];
+		return h->op->rhs_computed ? (void *)d->rhs : h->ready[i];
 	case TLX_BIAS:
 		return h->ready[i];
 	default:
@@ -242,7 +313,7 @@ int tlx_run_data(struct tlx *h, const struct tlx_data *d)
 	return tlx_run_in(h, d, h->scratch);
 }
 
-int tlx_run(struct tlx *h, const float *src, float *dst)
+int tlx_run(struct tlx *h, const void *src, void *dst)
 {
 	const struct tlx_data d = {src, dst, NULL, NULL};
 

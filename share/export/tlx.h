@@ -1,23 +1,33 @@
 /* Operators of neural networks with exact shapes, by kernels that Tensor Lathe tuned.
  *
  * An operator is named as its records name it: the operator ("conv2d", "matmul"), the problem in
- * the notation of oneDNN's benchdnn, the layout of the activations, and the post-ops. All tensors
- * are dense single precision, at any address (multiples of 64 bytes are faster): activations in the
- * layout, weights as output channels x input channels of a group x kernel rows x kernel columns
- * (conv2d) or k x n, row by row (matmul), the bias one value an output channel or column.
+ * the notation of oneDNN's benchdnn, the layout of the activations, the post-ops, and the types of
+ * the elements. All tensors are dense, at any address (multiples of 64 bytes are faster):
+ * activations in the layout, weights as output channels x input channels of a group x kernel rows x
+ * kernel columns (conv2d) or k x n, row by row (matmul), the bias one value an output channel or
+ * column.
+ *
+ * Elements are single precision (float), or bf16: the upper half of a float, in 16 bits (uint16_t).
+ * An operator says which its source and its result are; a right side that is computed is as the
+ * source, and what is added or multiplied is as the result. Weights and bias of a handle are always
+ * given in single precision. tlx_to_bf16() rounds floats to the nearest bf16.
  *
  * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
- * CPU is asked when a handle is made; the environment variable TLX_ISA=avx2|scalar|definition makes
- * it take a kernel for less than the CPU has.
+ * CPU is asked when a handle is made; the environment variable
+ * TLX_ISA=avx512|avx2|scalar|definition makes it take a kernel for less than the CPU has (avx512:
+ * one without the instructions for bf16).
  */
 #ifndef TLX_H
 #define TLX_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum tlx_type { TLX_F32, TLX_BF16 };
 
 /* What the library holds. */
 struct tlx_op {
@@ -25,12 +35,20 @@ struct tlx_op {
 	/* Elements of each tensor; 0: the operator has none. */
 	size_t src, weights, bias, add, mul, dst;
 	int rhs_computed; /* matmul: the right side is an operand of each call, not of the handle */
+	const char *dtype; /* "f32", "bf16", or "bf16:bf16:f32": source, weights, result */
+	enum tlx_type src_type, dst_type; /* the same as numbers */
 };
 size_t tlx_count(void);
 const struct tlx_op *tlx_at(size_t i);
 /* layout and post may be NULL: the first operator with this problem. NULL: there is none. */
 const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
 			      const char *post);
+/* The same in these types. */
+const struct tlx_op *tlx_find_typed(const char *op, const char *prob, const char *layout,
+				    const char *post, const char *dtype);
+size_t tlx_type_bytes(enum tlx_type type); /* of an element */
+void tlx_to_bf16(const float *from, uint16_t *to, size_t n);
+void tlx_from_bf16(const uint16_t *from, float *to, size_t n);
 
 /* Makes a handle for calls in `threads` threads, 1 or more. The weights and the bias (NULL where
  * the operator has none) are copied. NULL: no memory (errno is ENOMEM), an operand is missing, or
@@ -41,18 +59,18 @@ void tlx_destroy(struct tlx *handle);
 /* "avx512: winograd vl=16 nv=2 ..": the kernel that a handle runs. */
 const char *tlx_kernel_name(const struct tlx *handle);
 
-/* Operands of a call. Where the post-ops have "add", dst holds the tensor that is added, and gets
- * the sum. */
+/* Operands of a call, in the operator's types. Where the post-ops have "add", dst holds the tensor
+ * that is added, and gets the sum. */
 struct tlx_data {
-	const float *src;
-	float *dst;
-	const float *mul; /* where the post-ops have "mul" */
-	const float *rhs; /* where the right side is computed */
+	const void *src;
+	void *dst;
+	const void *mul; /* where the post-ops have "mul" */
+	const void *rhs; /* where the right side is computed */
 };
 /* One call: 0, or -1 if an operand is missing. It allocates nothing. It uses the handle's scratch
  * memory, so calls on one handle come one after the other; different handles may run at the same
  * time. */
-int tlx_run(struct tlx *handle, const float *src, float *dst);
+int tlx_run(struct tlx *handle, const void *src, void *dst);
 int tlx_run_data(struct tlx *handle, const struct tlx_data *data);
 /* The same with the caller's scratch memory, of so many bytes, at a multiple of 64: calls on one
  * handle may then run at the same time. */

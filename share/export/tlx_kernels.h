@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512 };
+enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512, TLX_AVX512_BF16 };
 enum { TLX_MAX_SLOTS = 32 };
 
 typedef void tlx_function(const long *params, void *const *buffers, long thread, long threads,
@@ -27,16 +27,21 @@ enum tlx_slot_kind {
 	TLX_ADD,
 	TLX_MUL,
 	TLX_DST,
-	TLX_WORKSPACE, /* `size` floats for each thread */
-	TLX_TEAM,      /* `size` floats for all threads together */
+	TLX_WORKSPACE, /* `size` elements for each thread */
+	TLX_TEAM,      /* `size` elements for all threads together */
 };
 struct tlx_slot {
 	enum tlx_slot_kind kind;
-	size_t size; /* floats */
+	size_t size; /* elements */
 	/* Not NULL: the kernel reads the weights or the bias as this function packs them, size
-	 * floats. */
+	 * floats, which are then rounded to the type. */
 	void (*pack)(const float *from, float *to);
+	enum tlx_type type; /* of the elements */
 };
+static inline size_t tlx_slot_bytes(const struct tlx_slot *slot)
+{
+	return slot->size * tlx_type_bytes(slot->type);
+}
 
 struct tlx_kernel {
 	const char *name;

@@ -40,10 +40,10 @@ static void run_part(const struct tlx_kernel *k, void *const *buffers, long thre
 
 	for (int i = 0; i < k->nslots; i++) {
 		long apart = k->slot[i].kind == TLX_WORKSPACE
-				     ? (thread - part) * (long)k->slot[i].size
+				     ? (thread - part) * (long)tlx_slot_bytes(&k->slot[i])
 				     : 0;
 
-		own[i] = (void *)((uintptr_t)buffers[i] + (uintptr_t)(apart * (long)sizeof(float)));
+		own[i] = (void *)((uintptr_t)buffers[i] + (uintptr_t)apart);
 	}
 	k->function(k->params, own, part, parts, barrier);
 }
@@ -185,11 +185,10 @@ static void run_part(unsigned long job, long thread, long part)
 
 	for (int i = 0; i < k->nslots; i++) {
 		long apart = k->slot[i].kind == TLX_WORKSPACE
-				     ? (thread - part) * (long)k->slot[i].size
+				     ? (thread - part) * (long)tlx_slot_bytes(&k->slot[i])
 				     : 0;
 
-		own[i] = (void *)((uintptr_t)team.buffers[i] +
-				  (uintptr_t)(apart * (long)sizeof(float)));
+		own[i] = (void *)((uintptr_t)team.buffers[i] + (uintptr_t)apart);
 	}
 	k->function(k->params, own, part, parts, barrier);
 }
