@@ -96,7 +96,7 @@ def load_openvino(args, file):
 
     core = ov.Core()
     model = core.compile_model(file, "CPU", {
-        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": "1",
+        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": args.precision, "NUM_STREAMS": "1",
         "INFERENCE_NUM_THREADS": args.threads})
     request = model.create_infer_request()
     arrays = np.load(args.inputs)
@@ -114,11 +114,12 @@ def load_openvino(args, file):
 ENGINES = {"onnxruntime": load_onnxruntime, "openvino": load_openvino}
 
 
-def engines():
-    """Those of them that are installed."""
+def engines(args):
+    """Those of them that are installed and compute in that precision; onnxruntime has no bf16 on processors."""
     import importlib.util
 
-    return [name for name in ENGINES if importlib.util.find_spec(name)]
+    return [name for name in ENGINES
+            if importlib.util.find_spec(name) and (args.precision == "f32" or name != "onnxruntime")]
 
 
 def serve(args):
@@ -201,7 +202,7 @@ def model_file(args, path):
 def start_engines(args, files, file):
     """A process for each engine that is installed, by its name and version."""
     theirs = {}
-    for name in engines():
+    for name in engines(args):
         env = dict(os.environ)
         if args.isa == "avx2" and name == "onnxruntime":
             env["PYTHONPATH"] = without_avx512(args.dir)
@@ -209,16 +210,20 @@ def start_engines(args, files, file):
             env["ONEDNN_MAX_CPU_ISA"] = "AVX2"
         outputs = f"{files['outputs']}.{name}.npz"
         argv = [sys.executable, __file__, "--serve", name, "--threads", str(args.threads), "--outputs", outputs,
-                "--weights", files["weights"], "--inputs", files["inputs"], file]
+                "--weights", files["weights"], "--inputs", files["inputs"], "--precision", args.precision, file]
         engine = Baseline(argv, env)
         theirs[f"{name} {engine.answer()['version']}"] = (engine, outputs)
         engine.stop()
     return theirs
 
 
+def tl_run(args):
+    return [args.run, "--random-weights=1", f"--threads={args.threads}", f"--precision={args.precision}"]
+
+
 def start_baselines(args, files, file):
     """Those that tl-run is compared with: processes, and files of what they answer."""
-    run = [args.run, "--random-weights=1", f"--threads={args.threads}"]
+    run = tl_run(args)
     if not args.against:
         subprocess.run(run + ["-d", args.db, "-q", "--save-weights", files["weights"], "--save-inputs", files["inputs"], file],
                        check=True)
@@ -234,7 +239,9 @@ def bench_options(file):
 
 def outputs_agree(here, outputs, file):
     """Whether tl-run answers the same, and by how much it is off."""
-    check = subprocess.run(here + ["-c", outputs, file], capture_output=True, text=True)
+    # Both sides round in bf16, and each may be off from what is right.
+    tolerance = ["--tolerance=0.1"] if "--precision=bf16" in here else []
+    check = subprocess.run(here + tolerance + ["-c", outputs, file], capture_output=True, text=True)
     errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
     return check.returncode == 0, max(errors, default=math.nan)
 
@@ -244,7 +251,7 @@ def compare(args, path):
     name = re.sub(r"\..*", "", os.path.basename(path))
     file = model_file(args, path)
     files = {k: os.path.join(args.dir, f"{name}.{k}.npz") for k in ("weights", "inputs", "outputs")}
-    here = [args.run, "--random-weights=1", f"--threads={args.threads}", "-d", args.db]
+    here = tl_run(args) + ["-d", args.db]
     theirs = start_baselines(args, files, file)
     agree = {k: outputs_agree(here, outputs, file) for k, (_, outputs) in theirs.items()}
     ours = Baseline(here + bench_options(file))
@@ -265,7 +272,7 @@ def compare(args, path):
     for k, (equal, error) in agree.items():
         ratio, low, high = interval([t[k]["latency_s"] / t[""]["latency_s"] for t in turns])
         records.append({
-            "model": name, "threads": args.threads, "baseline": k, "beside": args.beside, "turns": len(turns),
+            "model": name, "precision": args.precision, "threads": args.threads, "baseline": k, "beside": args.beside, "turns": len(turns),
             "tl_s": statistics.median(t[""]["latency_s"] for t in turns),
             "baseline_s": statistics.median(t[k]["latency_s"] for t in turns),
             "ratio": ratio, "ratio_ci": [low, high], "max_error": error, "equal": equal,
@@ -287,6 +294,7 @@ def main():
     parser.add_argument("--against", help="a database, or \"library\"; by default onnxruntime and openvino")
     parser.add_argument("--beside", help="what runs beside: goes into the figures")
     parser.add_argument("--isa", choices=["avx512", "avx2", "scalar"])
+    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
     for name in ("run", "db", "dir", "weights", "inputs", "outputs"):
         parser.add_argument("--" + name)
     parser.add_argument("--turns", type=int, default=15)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # make bench-models ONNXRUNTIME=FOLDER|AGAINST=DB|AGAINST=library [MODELS="FILE..."] [BUDGET=SECONDS] [THREADS=N] [TURNS=N] [DB=FILE]
-# [ISA=avx2] [CACHE=MODE] [BESIDE=CORE]: whole models by tl-run against onnxruntime and OpenVINO, another database, or oneDNN.
+# [ISA=avx2] [CACHE=MODE] [BESIDE=CORE] [PRECISION=bf16]: whole models by tl-run against onnxruntime and OpenVINO, another database, or oneDNN.
 #
 # FOLDER is a virtual environment of Python with onnx, numpy, and onnxruntime or openvino or both. With BESIDE another program takes half of
 # the time of that core, in bursts (bench/neighbour.c). Each model gets random weights, is tuned for BUDGET seconds
 # (120) with caches as MODE says (weights-cold, as in a network), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says
-# how. Outputs are compared first. ISA holds for both sides. Nothing else should run meanwhile.
+# how. Outputs are compared first. ISA holds for both sides. With PRECISION=bf16
+# tl-run and OpenVINO compute in bf16; onnxruntime, which does not on a processor, is left out. Nothing else should run meanwhile.
 #
 # The figures are in build/bench-models/figures.ndjson, which the next run removes; the database stays, so that a second run goes on tuning.
 set -eu
@@ -28,14 +29,20 @@ beside=''
 	exit 2
 }
 [ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
+precision=${PRECISION:-f32}
 models=${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst share/models/bert_base.tar.zst}
 for model in $models; do
-	[ "${BUDGET:-120}" = 0 ] ||
-		"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-weights-cold}" --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
+	[ "${BUDGET:-120}" != 0 ] || continue
+	tuned=$model
+	if [ "$precision" != f32 ]; then
+		tuned=$dir/workloads
+		"$bin/tl-run" --random-weights=1 --precision="$precision" --workloads "$tuned" "$model"
+	fi
+	"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-weights-cold}" --time "${BUDGET:-120}s" -o "$dir/tuned" "$tuned" ||
 		echo "tl-tune ended with status $?" >&2
 done
 # It ends with this script.
 [ -z "$beside" ] || taskset -c "$BESIDE" "${BUILD:-build}/bench/neighbour" 36000 &
 # shellcheck disable=SC2086 # names of files, separated by spaces
 "$python" bench/models.py --run "$bin/tl-run" --db "$db" --dir "$dir" --turns "${TURNS:-15}" --threads "${THREADS:-0}" \
-	${AGAINST:+--against "$AGAINST"} ${beside:+--beside "$beside"} ${ISA:+--isa "$ISA"} $models
+	${AGAINST:+--against "$AGAINST"} ${beside:+--beside "$beside"} ${ISA:+--isa "$ISA"} --precision "$precision" $models
