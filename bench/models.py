@@ -239,9 +239,7 @@ def bench_options(file):
 
 def outputs_agree(here, outputs, file):
     """Whether tl-run answers the same, and by how much it is off."""
-    # Both sides round in bf16, and each may be off from what is right.
-    tolerance = ["--tolerance=0.1"] if "--precision=bf16" in here else []
-    check = subprocess.run(here + tolerance + ["-c", outputs, file], capture_output=True, text=True)
+    check = subprocess.run(here + ["-c", outputs, file], capture_output=True, text=True)
     errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
     return check.returncode == 0, max(errors, default=math.nan)
 

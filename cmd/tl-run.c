@@ -99,7 +99,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "tolerance", OPT_REAL, &tolerance, "X",
 	 "The difference from --compare that outputs may have. It limits the largest difference "
-	 "over the largest value, and the relative L2 norm. Default 1e-4, and 0.05 in bf16.",
+	 "over the largest value, and the relative L2 norm. Default 1e-4, and 0.1 in bf16.",
 	 NULL},
 	{0, "compare-single", OPT_FLAG, &compare_single, NULL,
 	 "With --precision=bf16: compare the outputs likewise with those in f32, of the same "

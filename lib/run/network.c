@@ -394,7 +394,7 @@ static void count_first(const struct array *is, const struct array *should,
 
 double network_error(enum dtype precision, double single)
 {
-	const double bf16 = 0.05;
+	const double bf16 = 0.1;
 
 	return precision == DTYPE_BF16 ? fmax(single, bf16) : single;
 }

@@ -76,8 +76,8 @@ struct network_error {
 	int64_t rows, same_first;
 };
 /* The error that outputs may have, in either measure, where `single` is what they may have in
- * single precision. In bf16 a rounding is 2^-9 of a value, and a network of a hundred steps has a
- * hundred of them. */
+ * single precision. In bf16 networks are up to 0.05 off (PERFORMANCE.md), and wrong ones are off by
+ * about 1. */
 double network_error(enum dtype precision, double single);
 int network_compare(const struct network *n, int output, const struct arrays *should,
 		    struct network_error *out, struct err *e);
