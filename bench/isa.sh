@@ -8,6 +8,7 @@ avx512)
 	export TL_ISA=avx512 ONEDNN_MAX_CPU_ISA=DEFAULT # AMX does nothing for f32
 	[ "${DTYPE:-f32}" = f32 ] || ONEDNN_MAX_CPU_ISA=AVX512_CORE
 	;;
+avx512_vnni) export TL_ISA=avx512_vnni ONEDNN_MAX_CPU_ISA=AVX512_CORE_VNNI ;;
 avx512_bf16) export TL_ISA=avx512_bf16 ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 ;;
 avx2) export TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ;;
 scalar) export TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 ;;

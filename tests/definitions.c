@@ -416,7 +416,7 @@ static void test_runs(enum elem elem)
 /* No algorithm of a processor may take a workload that it would compute in another type. */
 static void test_dtype(void)
 {
-	static const char *const dtype[] = {"f16", "u8:s8:f32", "s8", "f32:s8:f32"};
+	static const char *const dtype[] = {"f16", "u8:u8:f32", "u8", "f32:s8:f32"};
 	struct limits m = {.target = target_default(),
 			   .isa = "avx512",
 			   .lanes = 16,
@@ -454,6 +454,10 @@ static void test_dtype(void)
 	for (const struct algo *const *x = algo_list; *x; x++)
 		took += algo_suits(*x, m.target) && has_space(*x, &w, &m);
 	ok(took > 0 && took < takes, "but some do in bf16");
+	workload_set_dtype(&w, "u8:s8:u8", 8, &e);
+	for (const struct algo *const *x = algo_list; *x; x++)
+		took -= algo_suits(*x, m.target) && has_space(*x, &w, &m);
+	ok(took == 0, "and the same in 8 bits");
 	workload_set_dtype(&w, "f32:s8:f32", 10, &e);
 	nest_init(&n, &a, "naive");
 	ok(workload_define(&w, 1, &n, &e) == -1 && strstr(e.msg, "in f32:s8:f32"),

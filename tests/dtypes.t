@@ -10,8 +10,8 @@ ids() { sed 's/.*"workload_id":"\([0-9a-f]*\)".*/\1/' "$@" | sort; }
 printf '{"tl":1,"type":"workload",%s}\n' \
 	'"op":"matmul","prob":"8x16:16x8"' \
 	'"op":"matmul","prob":"8x16:16x8","dtype":"f16"' \
-	'"op":"matmul","prob":"8x16:16x8","dtype":"s8:s8:s8"' \
-	'"op":"conv2d","prob":"ic8ih14oc16kh3","dtype":"u8:s8:f32","post":["bias","relu"]' \
+	'"op":"matmul","prob":"8x16:16x8","dtype":"u8:u8:u8"' \
+	'"op":"conv2d","prob":"ic8ih14oc16kh3","dtype":"u8:u8:f32","post":["bias","relu"]' \
 	'"op":"conv3d","prob":"ic8id4ih14iw14oc16kd3kh3kw3pd1ph1pw1"' \
 	'"op":"conv3d","prob":"ic8id4oc16kd3","layout":"ncdhw"' \
 	'"op":"attention","prob":"h2m8n8k16"' \
@@ -23,7 +23,7 @@ printf '{"tl":1,"type":"workload",%s}\n' \
 "$bin/tl-check" --fix "$tmp/hand" >"$tmp/wl" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(ids "$tmp/wl" | uniq | wc -l)" -eq 12 ]
 ok $? 'tl-check takes them, and each has an id of its own'
-[ "$(grep -c '"dtype":"s8",' "$tmp/wl")" -eq 1 ] && grep -q '"prob":"mb1_ic8id4ih14iw14_oc16od4oh14ow14_kd3kh3kw3pd1ph1pw1"' "$tmp/wl"
+[ "$(grep -c '"dtype":"u8",' "$tmp/wl")" -eq 1 ] && grep -q '"prob":"mb1_ic8id4ih14iw14_oc16od4oh14ow14_kd3kh3kw3pd1ph1pw1"' "$tmp/wl"
 ok $? 'and their canonical form'
 "$bin/tl-check" "$tmp/wl" | cmp -s - "$tmp/wl"
 ok $? 'which is final'
@@ -37,7 +37,7 @@ done
 "$bin/tl-gen" -n 5 "$tmp/wl" >"$tmp/gen" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"candidate"' "$tmp/gen")" -eq 5 ] && [ "$(grep -c 'no algorithm applies' "$tmp/gen")" -eq 11 ]
 ok $? 'tl-gen: that no algorithm applies is an ordinary answer' || sed 's/^/# /' "$tmp/err"
-[ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 11 of 12 workloads: matmul in f16 1, matmul in s8 1, conv2d in u8:s8:f32 1, conv3d in f32 2, attention in f32 1, softmax in f16 1, eltwise in f32 1, maxpool2d in f32 1, avgpool2d in f32 1, maxpool3d in f32 1' ]
+[ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 11 of 12 workloads: matmul in f16 1, matmul in u8 1, conv2d in u8:u8:f32 1, conv3d in f32 2, attention in f32 1, softmax in f16 1, eltwise in f32 1, maxpool2d in f32 1, avgpool2d in f32 1, maxpool3d in f32 1' ]
 ok $? 'which is said once' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-gen" -q -n 5 "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
 ok $? 'or not at all'
@@ -51,7 +51,7 @@ grep -m 1 '"type":"candidate"' "$tmp/gen" | sed 's/"workload_id":"[0-9a-f]*",//;
 [ $? -eq 0 ] && ! grep -q '"type":"candidate"' "$tmp/out"
 ok $? 'tl-filter refuses a candidate that would compute in another type' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 "$bin/tl-measure" -q "$tmp/false" >"$tmp/out" 2>"$tmp/err"
-grep -q '"status":"unsupported","why":"it computes in single precision and in bf16 only"' "$tmp/out"
+grep -q '"status":"unsupported","why":"it computes in single precision, in bf16 and in 8 bits only"' "$tmp/out"
 ok $? 'and tl-measure calls it unsupported' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 
 "$bin/tl-filter" -k 2 "$tmp/gen" >"$tmp/kept" 2>"$tmp/err"

@@ -33,7 +33,7 @@ enum { DRAWN = 3, CANDIDATES = 24, RARER = 3 };
 enum { DRAWN = 6, CANDIDATES = 60, RARER = 2 };
 #endif
 enum { THREADS = 3, SEED = 7 };
-enum { F32_KINDS = 4, BF16_KINDS = 2 }; /* of problems */
+enum { F32_KINDS = 4, BF16_KINDS = 2, WHOLE_KINDS = 2 }; /* of problems */
 
 /* Elements that end where a page begins that nobody may touch, shared with children. The front is
  * only guarded as far as it lies on a page of its own. */
@@ -114,10 +114,12 @@ static double result_error(const struct problem *p, const struct nest *n, void *
 	return error;
 }
 
+static int exactly; /* results may not be off */
+
 /* What a candidate may be off. */
 static double limit_of(const struct problem *p)
 {
-	return dtype_error(p->w.dtype.dst, 1e-5);
+	return exactly ? 0x1p-149 : dtype_error(p->w.dtype.dst, 1e-5);
 }
 
 static void describe(const struct candidate *c, struct buf *out)
@@ -447,6 +449,79 @@ static void check_groups_by_hand(const struct limits *m, const char *dir)
 	   m->isa, (long long)tally.compiled);
 }
 
+/* ---- whole numbers of 8 bits ---- */
+
+/* The same problem in 8 bits; results of 8 bits are scaled, for else all would be at the ends. */
+static int in_bytes(struct workload *w)
+{
+	static const char *const types[] = {"u8:s8:f32", "u8:s8:s32", "u8:s8:u8", "u8:s8:s8",
+					    "s8:s8:f32", "s8:s8:s32", "s8:s8:u8", "s8"};
+	const char *text = types[pick(0, 7)];
+	const int at = workload_has_post(w, POST_BIAS);
+	struct err e;
+
+	if ((strlen(text) < 9 || pick(0, 1)) && w->npost < OP_MAX_POSTS) {
+		memmove(&w->post[at + 1], &w->post[at],
+			(size_t)(w->npost++ - at) * sizeof *w->post);
+		w->post[at] = (struct post_op){.kind = POST_SCALE};
+	}
+	return workload_set_dtype(w, text, strlen(text), &e) == 0;
+}
+
+static int random_byte_conv(struct workload *w)
+{
+	if (!random_conv(w))
+		return 0;
+	if (w->dim[CONV_G] == 1 && pick(0, 2))
+		w->dim[CONV_IC] += w->dim[CONV_IC] % 4;
+	return in_bytes(w);
+}
+
+static int random_byte_matmul(struct workload *w)
+{
+	if (!random_matmul(w))
+		return 0;
+	if (pick(0, 2)) {
+		w->dim[MATMUL_K] = (w->dim[MATMUL_K] + 3) / 4 * 4;
+		w->rhs_const = 1;
+	}
+	return in_bytes(w);
+}
+
+/* Sums of the largest and least numbers are exact: an instruction that ends them at 16 bits is not
+ * for this. */
+static void check_extremes(const struct limits *m, const char *dir)
+{
+	static const char *const problems[][3] = {
+		{"conv2d", "ic8ih6oc24oh6kh3ph1", "nhwc"},
+		{"conv2d", "ic3ih6oc20oh6kh3ph1", "nhwc"},
+		{"conv2d", "ic16ih5oc40oh5kh1", "nhwc"},
+		{"conv2d", "g24ic24ih7oc24oh7kh3ph1", "nhwc"},
+		{"matmul", "7x32:32x48", "ab"},
+	};
+	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
+	const struct shares all = {1, 1};
+	struct tally tally = {0};
+
+	exactly = 1;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+		for (int k = 0; k < 4; k++) {
+			struct problem p = {.extremes = 4 | k};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2],
+					       "bias", &e) < 0 ||
+			    workload_set_dtype(&p.w, types[k > 1], 9, &e) < 0)
+				bail_out("%s", e.msg);
+			problem_open(&p);
+			check_problem(&p, m, 2, &all, dir, &tally);
+			problem_close(&p);
+		}
+	exactly = 0;
+	ok(!tally.bad && tally.compiled, "%s: sums of extremes are exact: %lld compiled", m->isa,
+	   (long long)tally.compiled);
+}
+
 /* ---- activations ---- */
 
 /* One post-op, alone or behind others, in each algorithm. */
@@ -590,7 +665,8 @@ static int64_t from_env(const char *name, int64_t def)
 
 int main(void)
 {
-	static const char *const isas[] = {"avx512_bf16", "avx512", "avx2", "scalar"};
+	static const char *const isas[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2",
+					   "scalar"};
 	int64_t problems = from_env("TL_TEST_PROBLEMS", DRAWN);
 	int64_t candidates = from_env("TL_TEST_CANDIDATES", CANDIDATES);
 	struct shares one_in = {from_env("TL_TEST_ASSEMBLE", 8), from_env("TL_TEST_COMPILE", 40)};
@@ -599,7 +675,7 @@ int main(void)
 
 	if (!mkdtemp(dir))
 		bail_out("no folder under /tmp");
-	for (int kind = POST_HARDSWISH; kind < POSTS; kind++)
+	for (int kind = POST_HARDSWISH; kind <= POST_GELU_TANH; kind++)
 		check_accuracy((enum post)kind);
 	for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
 		struct limits m;
@@ -615,7 +691,8 @@ int main(void)
 		memset(compiled_of, 0, sizeof compiled_of);
 		if (!dots)
 			check_definitions(m.isa, dir);
-		for (int op = dots ? F32_KINDS : 0; op < F32_KINDS + BF16_KINDS; op++) {
+		for (int op = dots ? F32_KINDS : 0; op < F32_KINDS + BF16_KINDS + WHOLE_KINDS;
+		     op++) {
 			static const struct {
 				const char *name;
 				int (*draw)(struct workload *w); /* NULL: another way */
@@ -624,8 +701,13 @@ int main(void)
 				    {"activations", NULL},
 				    {"groups", random_groups},
 				    {"conv2d in bf16", random_bf16_conv},
-				    {"matmul in bf16", random_bf16_matmul}};
+				    {"matmul in bf16", random_bf16_matmul},
+				    {"conv2d in 8 bits", random_byte_conv},
+				    {"matmul in 8 bits", random_byte_matmul}};
 			struct tally tally = {0};
+			/* Masks of AVX2 are for 32 bits. */
+			const int is_narrow = op >= F32_KINDS && m.lanes == 8;
+			const struct shares often = {1, 8}, *share = is_narrow ? &often : &one_in;
 
 			rng_seed(&rng, SEED, isas[k]);
 			if (!kind[op].draw)
@@ -637,23 +719,20 @@ int main(void)
 					continue;
 				i++;
 				problem_open(&p);
-				check_problem(&p, &m, candidates, &one_in, dir, &tally);
+				check_problem(&p, &m, candidates, share, dir, &tally);
 				problem_close(&p);
 			}
 			ok(tally.bad == 0 && tally.candidates >= problems && tally.compiled > 0,
 			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
 			   kind[op].name, (long long)tally.candidates, (long long)tally.compiled,
 			   (long long)tally.bad);
-			/* AVX2 has no masks for bf16, which convolutions of few channels need. */
-			if (op == F32_KINDS && m.lanes == 8)
-				continue;
 			/* Where a tile takes all registers there may be none for its post-ops. */
 			ok(m.lanes == 1 ? !tally.assembled
-			   : op > F32_KINDS && m.lanes == 8
-				   ? tally.assembled > 0
-				   : tally.assembled > tally.candidates * 9 / 10,
+			   : is_narrow	? tally.compiled > 0
+					: tally.assembled > tally.candidates * 9 / 10,
 			   "%lld as assembly", (long long)tally.assembled);
 		}
+		check_extremes(&m, dir);
 		if (!dots)
 			check_groups_by_hand(&m, dir);
 		if (m.lanes > 1 && !dots) {

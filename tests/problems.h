@@ -271,6 +271,8 @@ struct problem {
 	struct workload w;
 	float *tensor[TENSOR_ROLES];
 	int64_t size[TENSOR_ROLES];
+	int extremes; /* of whole numbers; 0: none. Bit 0: the weights are the least, 1: the source
+		       */
 	float *expected;
 };
 
@@ -286,6 +288,10 @@ static inline float *random_floats(int64_t n)
 /* What a tensor of whole numbers, or one beside their sums, is multiplied by: 8 bits are full. */
 static inline double whole_scale(const struct workload *w, enum tensor_role role)
 {
+	const double terms = (double)w->flops / 2 / (double)workload_size(w, TENSOR_DST);
+
+	if (role == TENSOR_SCALE)
+		return 1 / (100 * sqrt(terms));
 	switch (workload_dtype(w, role)) {
 	case DTYPE_S8:
 		return 128;
@@ -294,6 +300,17 @@ static inline double whole_scale(const struct workload *w, enum tensor_role role
 	default:
 		return role == TENSOR_MUL ? 4 : 16384;
 	}
+}
+
+/* Makes the source and the weights the largest numbers that they can be, or (least) the least. */
+static inline void set_extremes(const struct workload *w, enum tensor_role role, int least,
+				float *x, int64_t n)
+{
+	double from, to;
+
+	elem_range(elem_of(workload_dtype(w, role)), &from, &to);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = (float)(least ? from : to);
 }
 
 /* Random floats become values that the tensor's type has. */
@@ -317,8 +334,13 @@ static inline void problem_open(struct problem *p)
 	struct err e = ERR_INIT;
 
 	for (int i = 0; i < n; i++) {
+		const int is_factor = t[i].role == TENSOR_SRC || t[i].role == TENSOR_WEIGHTS;
+
 		p->tensor[t[i].role] = random_floats(t[i].size);
 		set_values(&p->w, t[i].role, p->tensor[t[i].role], t[i].size);
+		if (p->extremes && is_factor)
+			set_extremes(&p->w, t[i].role, p->extremes >> (t[i].role == TENSOR_SRC) & 1,
+				     p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;
 	}
 	nest_init(&nest, &a, "naive");

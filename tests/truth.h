@@ -34,6 +34,9 @@ static inline double with_posts(const struct workload *w, const struct baseline_
 		case POST_MUL:
 			x *= t->mul[at];
 			break;
+		case POST_SCALE:
+			x *= t->scale[channel];
+			break;
 		case POST_RELU:
 			x = x > 0 ? x : 0;
 			break;

@@ -39,13 +39,17 @@ const char *algo_hint(const char *name, size_t n)
 	return nearest_hint(&near);
 }
 
+/* Scales of reals are folded into weights by whoever has any. */
 static int takes(const struct algo *a, const struct workload *w)
 {
 	const struct dtypes *d = &w->dtype;
 
-	return dtypes_are_f32(d) ||
-	       (a->types & 1U << d->src &&
-		(dtypes_are_one_real(d) || dtypes_are_whole(d) || (a->widens && dtypes_widen(d))));
+	if (workload_has_post(w, POST_SCALE) && !dtype_is_int(d->src))
+		return 0;
+	return dtypes_are_f32(d) || (a->types & 1U << d->src &&
+				     (dtypes_are_one_real(d) ||
+				      (a->narrows ? dtypes_are_bytes(d) : dtypes_are_whole(d)) ||
+				      (a->widens && dtypes_widen(d))));
 }
 
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
@@ -58,10 +62,9 @@ int algo_valid(const struct algo *a, const struct workload *w, const int64_t *kn
 	       const char **why)
 {
 	if (!takes(a, w)) {
-		*why = !a->types ? "it computes in single precision only"
-		       : a->types == 1U << DTYPE_BF16
-			       ? "it computes in single precision and in bf16 only"
-			       : "it does not compute in these types";
+		*why = !a->types    ? "it computes in single precision only"
+		       : a->narrows ? "it computes in single precision, in bf16 and in 8 bits only"
+				    : "it does not compute in these types";
 		return 0;
 	}
 	return range_valid(a->ranges, w, knob, why);

@@ -51,13 +51,14 @@ static int applies(const struct workload *w, struct conv *p)
 	return conv_of(w, p) && p->g > 1 && p->ic == 1 && p->oc == 1 && p->kh * p->kw <= MAX_TAPS;
 }
 
-/* Registers: the tile, the weights, one for what post-ops compute, and one for a mask where masks
- * are vectors. Never fewer than brgemm_fits() counts. */
-static int64_t registers(const struct conv *p, const int64_t *k)
+/* Registers: the tile, the weights, one for what post-ops compute, one for products of whole
+ * numbers, and one for a mask where masks are vectors. Never fewer than brgemm_fits() counts. */
+static int64_t registers(const struct workload *w, const struct conv *p, const int64_t *k)
 {
+	const int is_whole = dtype_is_int(w->dtype.src);
 	int64_t weights = k[HOLD] ? p->kh * p->kw : k[ONCE] ? p->kw : 1;
 
-	return k[NV] * (k[MR] + weights + (k[ONCE] != 0)) + !k[ONCE] +
+	return k[NV] * (k[MR] + weights + (k[ONCE] != 0)) + !k[ONCE] + is_whole +
 	       (isa_of_lanes(k[VL])->masks == MASKS_VECTOR && p->g % k[VL]);
 }
 
@@ -120,7 +121,7 @@ static int ranges(const struct workload *w, struct range *r)
 		   "weights stay in registers only where channels are not innermost");
 	range_need(r, !k[ONCE] || channelwise_loads_once(&p, k[MR]),
 		   "an input is loaded once only by tiles as wide as the taps that read it");
-	range_registers(r, registers(&p, k));
+	range_registers(r, registers(w, &p, k));
 	range_need(r,
 		   loops(w, &p, k) <=
 			   (k[ONCE] || !dtypes_are_f32(&w->dtype) ? NEST_LOOPS : NEST_VARS - 40),
@@ -149,6 +150,7 @@ static void declare(struct depthwise *s)
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
 	operand_types(n, s->order.w);
 	t->bias = brgemm_out_take_bias(&t->out);
+	t->sum = t->out.is_whole ? ELEM_S32 : ELEM_F32;
 	t->dst = conv_dst(p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
 }
@@ -261,8 +263,9 @@ const struct algo algo_depthwise = {
 	.name = "depthwise",
 	.summary = "Depthwise convolution by register tiles of pixels x vectors of channels.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.types = 1U << DTYPE_BF16,
+	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
+	.narrows = 1,
 	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -68,9 +68,11 @@ static void list_groups(struct range *r, const struct conv *p)
 }
 
 /* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy. */
-static int64_t padded_channels(int64_t ic, int64_t lanes)
+static int64_t padded_channels(const struct workload *w, int64_t ic, int64_t lanes)
 {
-	return ic > 1 && ic < lanes ? ic + ic % 2 : ic;
+	const int64_t group = dtype_is_int(w->dtype.src) ? 4 : 2;
+
+	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -88,7 +90,7 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
-	depth = range_depth(r, DEPTH, w, padded_channels(p.ic, 16), KC, 1);
+	depth = range_depth(r, DEPTH, w, padded_channels(w, p.ic, 16), KC, 1);
 	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)
@@ -237,7 +239,7 @@ static void open_input(struct direct *s)
 		s->in = band_copy(n,
 				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
 						 s->rows, s->kc, &channels, s->k[GROUPS]});
-		if (s->depth > 1)
+		if (s->depth > 1 || s->out.is_whole)
 			nest_elem(n, s->in.buffer, elem_of(s->order.w->dtype.src));
 	} else {
 		access_name(n, &s->in, CONV_IMAGE, "image");
@@ -366,8 +368,9 @@ const struct algo algo_direct = {
 	.name = "direct",
 	.summary = "Direct convolution by register tiles of pixels x channels, taps as the batch.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.types = 1U << DTYPE_BF16,
+	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
+	.narrows = 1,
 	.rev = 5,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -103,6 +103,8 @@ static int ranges(const struct workload *w, struct range *r)
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
 	range_stream(r, STREAM, w, KC);
 	split_range(r, KS, &p);
+	if (dtype_is_int(w->dtype.src))
+		range_only(r, KS, 1, "sums of whole numbers are not split");
 	if (r->knob)
 		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
 			   "a part of k is neither cut into chunks nor prefetched");
@@ -219,7 +221,7 @@ static void pack_a(struct gemm *s)
 
 	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc, run.lanes));
 	copy.buffer = nest_work(n, "wa", (rows < s->p.m ? rows : s->p.m) * s->kc);
-	if (s->depth > 1)
+	if (s->depth > 1 || s->out.is_whole)
 		nest_elem(n, copy.buffer, elem_of(s->w->dtype.src));
 	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
 	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);
@@ -233,6 +235,8 @@ static void pack_b(struct gemm *s)
 			      .first = af_var(s->columns.lo)};
 
 	copy.buffer = nest_work(n, "wb", s->nc * s->kc * s->nr);
+	if (s->out.is_whole)
+		nest_elem(n, copy.buffer, elem_of(s->w->dtype.wei));
 	stage_panels(n, &s->columns, &s->chunk, s->b.buffer, s->vn, &copy, s->g.lanes, s->g.nv);
 	s->b = copy;
 }
@@ -328,8 +332,9 @@ const struct algo algo_gemm = {
 	.name = "gemm",
 	.summary = "Blocked matrix product over a register tile; matmul and 1x1 convolution.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.types = 1U << DTYPE_BF16,
+	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
+	.narrows = 1,
 	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,

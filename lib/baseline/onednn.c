@@ -54,6 +54,7 @@ enum kind { CONVOLUTION, MATMUL, INNER_PRODUCT };
  * and (floats) as they are, and the workload's types without a format. */
 struct view {
 	enum kind kind;
+	int channels; /* dimension of the result that has a bias and a scale for each */
 	md_t user[TENSOR_ROLES], floats[TENSOR_ROLES], any[TENSOR_ROLES];
 	dnnl_dims_t stride, dilate, near, far;
 };
@@ -128,7 +129,21 @@ static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 {
 	return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
 }
+
+/* From 3.0 on a bias is added behind the scales, which is not what a workload says. */
+enum { SCALES_BIAS = 0 };
+static dnnl_status_t set_scales(dnnl_primitive_attr_t attr, int64_t n, int mask, const float *scale)
+{
+	(void)attr, (void)n, (void)mask, (void)scale;
+	return dnnl_unimplemented;
+}
 #else
+enum { SCALES_BIAS = 1 };
+static dnnl_status_t set_scales(dnnl_primitive_attr_t attr, int64_t n, int mask, const float *scale)
+{
+	return dnnl_primitive_attr_set_output_scales(attr, n, mask, scale);
+}
+
 static dnnl_status_t answers_open(struct answers *a, const struct question *q, dnnl_engine_t engine)
 {
 	const struct view *v = q->view;
@@ -246,7 +261,18 @@ static const char *version(void)
 
 static dnnl_data_type_t type_of(const struct workload *w, enum tensor_role role)
 {
-	return workload_dtype(w, role) == DTYPE_BF16 ? dnnl_bf16 : dnnl_f32;
+	switch (workload_dtype(w, role)) {
+	case DTYPE_BF16:
+		return dnnl_bf16;
+	case DTYPE_S32:
+		return dnnl_s32;
+	case DTYPE_S8:
+		return dnnl_s8;
+	case DTYPE_U8:
+		return dnnl_u8;
+	default:
+		return dnnl_f32;
+	}
 }
 
 static int view_tensor(struct view *v, const struct workload *w, enum tensor_role role, int n,
@@ -309,6 +335,7 @@ static int view_conv(struct onednn *r, const struct workload *w, struct err *e)
 	dnnl_dims_t whole = {weights[1], weights[2], weights[3], weights[4]};
 
 	v->kind = CONVOLUTION;
+	v->channels = 1;
 	for (int a = 0; a < 2; a++) {
 		v->stride[a] = d[CONV_SH + a];
 		v->dilate[a] = d[CONV_DH + a];
@@ -341,6 +368,7 @@ static int view_conv_matmul(struct onednn *r, const struct workload *w, struct e
 	dnnl_dims_t dst = {m, d[CONV_OC]}, bias = {1, d[CONV_OC]};
 
 	v->kind = MATMUL;
+	v->channels = 1;
 	return view_tensors(v, w, 2, src, dst, dnnl_ab, 2, bias, e) ||
 			       view_tensor(v, w, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
 		       ? -1
@@ -357,6 +385,7 @@ static int view_matmul(struct onednn *r, const struct workload *w, struct err *e
 	dnnl_format_tag_t tag = flat ? dnnl_ab : dnnl_abc;
 
 	v->kind = MATMUL;
+	v->channels = rank - 1;
 	if (flat) {
 		memmove(src, src + 1, 2 * sizeof *src);
 		memmove(weights, weights + 1, 2 * sizeof *weights);
@@ -376,6 +405,7 @@ static int view_inner(struct onednn *r, const struct workload *w, struct err *e)
 	dnnl_dims_t src = {m, k}, weights = {n, k}, dst = {m, n}, bias = {n};
 
 	v->kind = INNER_PRODUCT;
+	v->channels = 1;
 	return view_tensors(v, w, 2, src, dst, dnnl_ab, 1, bias, e) ||
 			       view_tensor(v, w, TENSOR_WEIGHTS, 2, weights, dnnl_ba, e)
 		       ? -1
@@ -578,7 +608,8 @@ static dnnl_status_t add_posts(const struct onednn *r, const struct question *q,
 		case POST_GELU_TANH:
 			s = add_eltwise(ops, dnnl_eltwise_gelu_tanh, 0, 0);
 			break;
-		case POST_BIAS: /* native, always the first */
+		case POST_BIAS:	 /* native, always the first */
+		case POST_SCALE: /* the same: make_attr() */
 		case POSTS:
 			break;
 		}
@@ -600,6 +631,9 @@ static int make_attr(const struct onednn *r, struct question *q, struct err *e)
 			s = dnnl_primitive_attr_set_post_ops(q->attr, ops);
 		dnnl_post_ops_destroy(ops);
 	}
+	if (!s && workload_has_post(&r->work, POST_SCALE))
+		s = set_scales(q->attr, workload_size(&r->work, TENSOR_SCALE),
+			       1 << q->view->channels, r->data.scale);
 	/* The environment may allow less than f32. */
 	if (!s)
 		s = dnnl_primitive_attr_set_fpmath_mode(q->attr, dnnl_fpmath_mode_strict);
@@ -634,7 +668,7 @@ static int bind(struct onednn *r, struct variant *v, const struct question *q,
 		int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post) | DNNL_ARG_SRC_1;
 		enum post kind = r->work.post[i].kind;
 
-		post += kind != POST_BIAS;
+		post += kind != POST_BIAS && kind != POST_SCALE;
 		if (kind != POST_MUL && (kind != POST_ADD || q->sum))
 			continue;
 		v->arg[v->narg].arg = arg;
@@ -912,7 +946,7 @@ static struct baseline *open_library(const struct workload *w, const struct base
 	bad = failed(dnnl_engine_create(&r->engine, dnnl_cpu, 0), "make an engine", e) ||
 	      failed(dnnl_stream_create(&r->stream, r->engine, dnnl_stream_default_flags),
 		     "make a stream", e);
-	if (!bad)
+	if (!bad && (SCALES_BIAS || !workload_has_post(w, POST_SCALE)))
 		bad = w->op == &op_conv2d   ? ask_conv(r, e)
 		      : w->op == &op_matmul ? ask_matmul(r, e)
 					    : 0;

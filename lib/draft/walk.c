@@ -341,10 +341,21 @@ static int is_converted(const struct walk *w, int buffer)
 	return !elem_is_float(w->n->buffer[nest_base(w->n, buffer)].elem);
 }
 
-/* Operations that round a vector to bf16: an instruction's, or those in its place. */
-static double round_ops(const struct walk *w)
+/* Operations that round a vector to elements of memory: to bf16 an instruction's, or those in its
+ * place; to whole numbers two for their ends, and one each that converts and packs. */
+static double round_ops(const struct walk *w, int buffer)
 {
+	enum { ENDS = 2, PACK = 2 };
+
+	if (elem_is_whole(w->n->buffer[nest_base(w->n, buffer)].elem))
+		return ENDS + PACK;
 	return w->m->dots >> DTYPE_BF16 & 1 ? machine.round : machine.round_by_hand;
+}
+
+/* Is the sum of products of whole numbers an operation of its own? */
+static int adds_apart(const struct walk *w, const struct expr *x)
+{
+	return x->elem == ELEM_S32 && !(x->kind == EXPR_DOT && w->m->dots >> DTYPE_U8 & 1);
 }
 
 static void walk_expr(struct walk *w, const struct expr *x, struct work *here, double times,
@@ -354,9 +365,13 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 		return;
 	switch (x->kind) {
 	case EXPR_LOAD:
-		if (w->n->buffer[x->buffer].kind == BUFFER_REG)
+		if (w->n->buffer[x->buffer].kind == BUFFER_REG) {
+			if (w->n->buffer[x->buffer].elem != x->elem)
+				count(w, WALK_ARITH, x->lanes, here, times, share);
 			return;
-		if (is_converted(w, x->buffer) && elem_group(x->elem) == 1)
+		}
+		if (is_converted(w, x->buffer) &&
+		    (elem_group(x->elem) == 1 || x->elem == ELEM_S16X2))
 			count(w, WALK_ARITH, x->lanes, here, times * machine.widen,
 			      share * machine.widen);
 		count(w, WALK_LOAD, x->lanes, here, times, share);
@@ -368,6 +383,8 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 	case EXPR_DOT:
 	case EXPR_FMA:
 		count(w, WALK_FMA, x->lanes, here, times, share);
+		if (adds_apart(w, x))
+			count(w, WALK_OTHER, x->lanes, here, times, share);
 		w->flops += 2 * x->lanes * elem_group(x->a->elem) * share * w->outside[w->depth];
 		if (w->folded && x->lanes > 1)
 			count(w, WALK_LOAD, x->lanes, here, times, share);
@@ -402,7 +419,8 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 		return;
 	}
 	if (is_converted(w, s->buffer))
-		count(w, WALK_ARITH, x->lanes, here, times * round_ops(w), share * round_ops(w));
+		count(w, WALK_ARITH, x->lanes, here, times * round_ops(w, s->buffer),
+		      share * round_ops(w, s->buffer));
 	count(w, WALK_STORE, x->lanes, here, times, share);
 	walk_access(w, here, s->valid, times, share);
 	/* Lines that are written come and go, or just go. */

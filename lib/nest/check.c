@@ -72,7 +72,7 @@ static int check_groups(const struct check *c, const struct expr *x)
 		x->kind == EXPR_LOAD ? &c->n->buffer[nest_base(c->n, x->buffer)] : NULL;
 
 	if (b && b->kind != BUFFER_REG && elem_group(x->elem) > 1 &&
-	    (x->valid || b->elem != elem_member(x->elem) || b->swizzle.row))
+	    (x->valid || !elem_makes_group(x->elem, b->elem) || b->swizzle.row))
 		return err_set(c->e, "groups are loaded from %s, which has other elements",
 			       b->name);
 	for (int i = 0; i < 3; i++)
@@ -82,11 +82,34 @@ static int check_groups(const struct check *c, const struct expr *x)
 	return 0;
 }
 
+static int is_sum(const struct expr *x)
+{
+	return x && x->elem == ELEM_S32;
+}
+
+/* Whole numbers are loaded as such from elements that are some, multiplied and broadcast. */
+static int check_wholes(const struct check *c, const struct expr *x)
+{
+	const enum elem from =
+		x->kind == EXPR_LOAD ? c->n->buffer[nest_base(c->n, x->buffer)].elem : ELEM_S32;
+
+	if (is_sum(x) && !elem_is_whole(from))
+		return err_set(c->e, "whole numbers are loaded from %s, which has others",
+			       c->n->buffer[nest_base(c->n, x->buffer)].name);
+	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
+	    (x->kind == EXPR_FMA && is_sum(x->a) && is_sum(x->b) && is_sum(x->c)) ||
+	    (x->kind == EXPR_DOT && is_sum(x->c) == is_sum(x)))
+		return 0;
+	if (x->kind == EXPR_DOT || is_sum(x->a) || is_sum(x->b) || is_sum(x->c))
+		return err_set(c->e, "whole numbers are computed with as if they were others");
+	return 0;
+}
+
 static int check_expr(struct check *c, const struct expr *x)
 {
 	if (!x)
 		return 0;
-	if (check_groups(c, x) < 0)
+	if (check_groups(c, x) < 0 || check_wholes(c, x) < 0)
 		return -1;
 	if (x->kind == EXPR_LOAD)
 		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
@@ -114,6 +137,8 @@ static int check_store(struct check *c, const struct node *t)
 			       b->name);
 	if (elem_group(t->value->elem) > 1 && b->elem != t->value->elem)
 		return err_set(c->e, "groups are stored to %s, which has none", b->name);
+	if (is_sum(t->value) && !elem_is_whole(b->elem))
+		return err_set(c->e, "whole numbers are stored to %s, which has others", b->name);
 	if (check_expr(c, t->value) < 0)
 		return -1;
 	return check_access(c, t->buffer, &t->a, t->value->lanes, t->valid);

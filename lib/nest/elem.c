@@ -16,6 +16,9 @@ static const struct {
 	[ELEM_S8] = {1, .from = INT8_MIN, .to = INT8_MAX},
 	[ELEM_U8] = {1, .from = 0, .to = UINT8_MAX},
 	[ELEM_BF16X2] = {4, .from = 0, .to = UINT32_MAX},
+	[ELEM_S8X4] = {4, .from = 0, .to = UINT32_MAX},
+	[ELEM_U8X4] = {4, .from = 0, .to = UINT32_MAX},
+	[ELEM_S16X2] = {4, .from = 0, .to = UINT32_MAX},
 };
 
 enum elem elem_of(enum dtype d)
@@ -46,14 +49,50 @@ int elem_is_float(enum elem e)
 	return e == ELEM_F32 || e == ELEM_F64;
 }
 
-int elem_group(enum elem e)
+int elem_is_whole(enum elem e)
 {
-	return e == ELEM_BF16X2 ? 2 : 1;
+	return e == ELEM_S32 || e == ELEM_S8 || e == ELEM_U8;
 }
 
-enum elem elem_member(enum elem e)
+void elem_range(enum elem e, double *from, double *to)
 {
-	return e == ELEM_BF16X2 ? ELEM_BF16 : e;
+	*from = types[e].from;
+	*to = types[e].to;
+}
+
+int elem_group(enum elem e)
+{
+	switch (e) {
+	case ELEM_BF16X2:
+	case ELEM_S16X2:
+		return 2;
+	case ELEM_S8X4:
+	case ELEM_U8X4:
+		return 4;
+	default:
+		return 1;
+	}
+}
+
+int elem_makes_group(enum elem e, enum elem member)
+{
+	switch (e) {
+	case ELEM_BF16X2:
+		return member == ELEM_BF16;
+	case ELEM_S8X4:
+		return member == ELEM_S8;
+	case ELEM_U8X4:
+		return member == ELEM_U8;
+	case ELEM_S16X2:
+		return member == ELEM_S8 || member == ELEM_U8;
+	default:
+		return 0;
+	}
+}
+
+enum elem elem_sum(enum elem group)
+{
+	return group == ELEM_BF16X2 ? ELEM_F32 : ELEM_S32;
 }
 
 /* bfloat16 is the upper half of a float. */
@@ -74,11 +113,8 @@ static uint16_t bf16_bits(float x)
 	return (uint16_t)(wide >> 16);
 }
 
-double elem_dot(enum elem e, double a, double b, double c)
+static double dot_bf16(uint32_t x, uint32_t y, double c)
 {
-	const uint32_t x = (uint32_t)a, y = (uint32_t)b;
-
-	(void)e;
 	for (int shift = 0; shift < 32; shift += 16) {
 		const double p = (double)bf16_value((uint16_t)(x >> shift)) *
 				 (double)bf16_value((uint16_t)(y >> shift));
@@ -86,6 +122,47 @@ double elem_dot(enum elem e, double a, double b, double c)
 		c = (double)(float)(c + p);
 	}
 	return c;
+}
+
+double elem_wrap(double x)
+{
+	return (int32_t)(uint32_t)(int64_t)x;
+}
+
+/* Element i of a group of whole numbers. */
+static int64_t member_of(enum elem group, uint32_t bits, int i)
+{
+	switch (group) {
+	case ELEM_S8X4:
+		return (int8_t)(bits >> 8 * i);
+	case ELEM_U8X4:
+		return (uint8_t)(bits >> 8 * i);
+	default:
+		return (int16_t)(bits >> 16 * i);
+	}
+}
+
+double elem_dot(const enum elem of[2], double a, double b, double c)
+{
+	const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+	int64_t sum = 0;
+
+	if (of[0] == ELEM_BF16X2)
+		return dot_bf16(x, y, c);
+	for (int i = 0; i < elem_group(of[0]); i++)
+		sum += member_of(of[0], x, i) * member_of(of[1], y, i);
+	return elem_wrap(c + (double)sum);
+}
+
+uint32_t elem_read_group(enum elem group, enum elem member, const void *from)
+{
+	uint32_t bits;
+
+	if (group == ELEM_S16X2)
+		return (uint16_t)(int16_t)elem_read(member, from, 0) |
+		       (uint32_t)(uint16_t)(int16_t)elem_read(member, from, 1) << 16;
+	memcpy(&bits, from, sizeof bits);
+	return bits;
 }
 
 enum { F16_EXPONENT = 10, F16_BIAS = 15, F16_SPECIAL = 31 };
@@ -166,6 +243,9 @@ double elem_read(enum elem e, const void *array, int64_t i)
 	case ELEM_U8:
 		return ((const uint8_t *)array)[i];
 	case ELEM_BF16X2:
+	case ELEM_S8X4:
+	case ELEM_U8X4:
+	case ELEM_S16X2:
 		return ((const uint32_t *)array)[i];
 	case ELEM_F32:
 		break;
@@ -195,6 +275,9 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 		((uint8_t *)array)[i] = (uint8_t)elem_round(e, x);
 		break;
 	case ELEM_BF16X2:
+	case ELEM_S8X4:
+	case ELEM_U8X4:
+	case ELEM_S16X2:
 		((uint32_t *)array)[i] = (uint32_t)x;
 		break;
 	case ELEM_F32:

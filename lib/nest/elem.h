@@ -6,7 +6,8 @@
  *
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
- * registers, broadcasts and products know groups.
+ * registers, broadcasts and products know groups. A group of s16 is loaded from elements of 8 bits,
+ * which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
  * operands as floats, and runners convert them.
@@ -18,16 +19,38 @@
 
 #include "lib/space/types.h"
 
-enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16, ELEM_S32, ELEM_S8, ELEM_U8, ELEM_BF16X2 };
+enum elem {
+	ELEM_F32,
+	ELEM_F64,
+	ELEM_BF16,
+	ELEM_F16,
+	ELEM_S32,
+	ELEM_S8,
+	ELEM_U8,
+	ELEM_BF16X2,
+	ELEM_S8X4,
+	ELEM_U8X4,
+	ELEM_S16X2,
+};
 
 /* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
 enum elem elem_of(enum dtype d);
-int elem_size(enum elem e);	    /* bytes */
-int elem_is_float(enum elem e);	    /* of C's own: in single or double precision */
-int elem_group(enum elem e);	    /* elements of a group of this type; 1: it is none */
-enum elem elem_member(enum elem e); /* the type of its elements; e: it is none */
-/* The sum of c and the products of two groups, each in single precision. */
-double elem_dot(enum elem e, double a, double b, double c);
+int elem_size(enum elem e);	/* bytes */
+int elem_is_float(enum elem e); /* of C's own: in single or double precision */
+int elem_is_whole(enum elem e); /* whole numbers of 8 or 32 bits */
+void elem_range(enum elem e, double *from, double *to); /* of whole numbers: least and largest */
+int elem_group(enum elem e); /* elements of a group of this type; 1: it is none */
+/* May a group of this type be loaded from elements of that one? */
+int elem_makes_group(enum elem e, enum elem member);
+/* The type in which products of such groups are summed. */
+enum elem elem_sum(enum elem group);
+/* A group of these elements in memory, as its bits. */
+uint32_t elem_read_group(enum elem group, enum elem member, const void *from);
+/* The sum of c and the products of two groups: each in single precision, or of 32 bits, of which
+ * those that do not fit are lost. The types are a's and b's. */
+double elem_dot(const enum elem of[2], double a, double b, double c);
+/* The lower 32 bits of a whole number, with their sign. */
+double elem_wrap(double x);
 /* Element i of an array, and the bytes of a value. */
 double elem_read(enum elem e, const void *array, int64_t i);
 void elem_write(enum elem e, void *array, int64_t i, double x);

@@ -122,6 +122,29 @@ const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, i
 	return x;
 }
 
+const struct expr *ex_load_whole(struct nest *n, int buffer, int lanes, struct affine index,
+				 const struct affine *valid)
+{
+	struct expr *x = new_expr(n, EXPR_LOAD, ELEM_S32, lanes);
+
+	x->buffer = buffer;
+	x->index = index;
+	x->valid = valid;
+	return x;
+}
+
+const struct expr *ex_load_as(struct nest *n, enum elem sum, int buffer, int lanes,
+			      struct affine index, const struct affine *valid)
+{
+	return sum == ELEM_S32 ? ex_load_whole(n, buffer, lanes, index, valid)
+			       : ex_load(n, buffer, lanes, index, valid);
+}
+
+const struct expr *ex_reg_as_is(struct nest *n, int buffer, struct affine index)
+{
+	return ex_load_as(n, n->buffer[buffer].elem, buffer, n->buffer[buffer].lanes, index, NULL);
+}
+
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
 {
 	struct expr *x = new_expr(n, EXPR_BCAST, a->elem, lanes);
@@ -193,12 +216,15 @@ const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct ex
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c)
 {
-	enum elem elem = kind == EXPR_WIDEN			   ? ELEM_F64
-			 : kind == EXPR_NARROW || kind == EXPR_DOT ? ELEM_F32
-								   : a->elem;
+	enum elem elem = kind == EXPR_WIDEN    ? ELEM_F64
+			 : kind == EXPR_NARROW ? ELEM_F32
+			 : kind == EXPR_DOT    ? elem_sum(a->elem)
+					       : a->elem;
 	struct expr *x = new_expr(n, kind, elem, a->lanes);
 
-	assert(kind != EXPR_DOT || (elem_group(a->elem) > 1 && b->elem == a->elem));
+	assert(kind != EXPR_DOT ||
+	       (elem_group(a->elem) > 1 &&
+		(a->elem == ELEM_U8X4 ? b->elem == ELEM_S8X4 : b->elem == a->elem)));
 	x->a = a;
 	x->b = b;
 	x->c = c;

@@ -20,18 +20,16 @@ struct value {
 /* Groups of memory's elements. */
 static int load_groups(struct interp *s, const struct expr *x, struct value *out)
 {
-	const int elements = x->lanes * elem_group(x->elem);
+	const int size = elem_group(x->elem), elements = x->lanes * size;
 	struct place p;
 
 	if (access_locate(s, x->buffer, access_eval(s, &x->index), elements, &p) < 0 ||
 	    access_read(s, &p, elements) < 0)
 		return -1;
-	for (int i = 0; i < x->lanes; i++) {
-		uint32_t bits;
-
-		memcpy(&bits, (const char *)p.memory + (size_t)i * sizeof bits, sizeof bits);
-		out->v[i] = bits;
-	}
+	for (int i = 0; i < x->lanes; i++)
+		out->v[i] = elem_read_group(x->elem, p.buffer->elem,
+					    (const char *)p.memory +
+						    i * size * elem_size(p.buffer->elem));
 	return 0;
 }
 
@@ -131,11 +129,17 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 	if (moves_lanes(x)) {
 		if (move_lanes(s, x, a, b, out->v) < 0)
 			return -1;
+	} else if (x->kind == EXPR_DOT) {
+		const enum elem types[] = {x->a->elem, x->b->elem};
+
+		for (int i = 0; i < x->lanes; i++)
+			out->v[i] = elem_dot(types, a[i], b[i], c[i]);
 	} else {
 		for (int i = 0; i < x->lanes; i++)
-			out->v[i] = x->kind == EXPR_DOT ? elem_dot(x->a->elem, a[i], b[i], c[i])
-							: apply(x->kind, a[i], b[i], c[i]);
+			out->v[i] = apply(x->kind, a[i], b[i], c[i]);
 	}
+	for (int i = 0; i < x->lanes && x->elem == ELEM_S32; i++)
+		out->v[i] = elem_wrap(out->v[i]);
 	for (int i = 0; i < x->lanes && x->elem == ELEM_F32; i++)
 		out->v[i] = (double)(float)out->v[i];
 	return 0;

@@ -199,7 +199,8 @@ enum expr_kind {
 	EXPR_MIN, /* a < b ? a : b */
 	EXPR_NAN, /* NaN where a is NaN, else b; single precision */
 	EXPR_FMA, /* a * b + c */
-	EXPR_DOT, /* c + the products of the groups a and b (elem.h), element by element */
+	EXPR_DOT, /* c + the products of the groups a and b (elem.h), element by element; both are
+		     of one type, or a is u8's and b s8's */
 	EXPR_DIV,
 	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
@@ -344,6 +345,17 @@ const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
 const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
 			   const struct affine *valid);
 const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
+/* Whole numbers as such, of 32 bits (ELEM_S32), from memory of whole numbers or from a register
+ * of their sums; those loads that make single precision of them are ex_load() and ex_reg(). They
+ * are multiplied (EXPR_FMA), broadcast, and stored: sums are of all that EXPR_DOT makes of groups
+ * but of bf16. */
+const struct expr *ex_load_whole(struct nest *n, int buffer, int lanes, struct affine index,
+				 const struct affine *valid);
+/* What is computed with in type `sum`, ELEM_F32 or ELEM_S32: ex_load_whole() or ex_load(). */
+const struct expr *ex_load_as(struct nest *n, enum elem sum, int buffer, int lanes,
+			      struct affine index, const struct affine *valid);
+/* A register as it is, whole numbers, too. */
+const struct expr *ex_reg_as_is(struct nest *n, int buffer, struct affine index);
 /* So many groups (elem.h) from element `index` of memory on, all valid. */
 const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, int lanes,
 				  struct affine index);

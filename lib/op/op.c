@@ -74,6 +74,8 @@ int workload_post_tensors(const struct workload *w, int64_t channels, int64_t ou
 		t[n++] = (struct tensor){TENSOR_ADD, outputs, 0};
 	if (workload_has_post(w, POST_MUL))
 		t[n++] = (struct tensor){TENSOR_MUL, outputs, 0};
+	if (workload_has_post(w, POST_SCALE))
+		t[n++] = (struct tensor){TENSOR_SCALE, channels, 1};
 	return n;
 }
 
@@ -89,8 +91,9 @@ void workload_post_naive(const struct workload *w, int64_t channels, int64_t out
 	p->bias = post_arg(w, POST_BIAS, "bias", TENSOR_BIAS, channels, n);
 	p->add = post_arg(w, POST_ADD, "add", TENSOR_ADD, outputs, n);
 	p->mul = post_arg(w, POST_MUL, "mul", TENSOR_MUL, outputs, n);
+	p->scale = post_arg(w, POST_SCALE, "scale", TENSOR_SCALE, channels, n);
 	p->dst = nest_arg(n, "dst", TENSOR_DST, outputs, 1);
-	p->is_whole = w->dtype.dst == DTYPE_S32;
+	p->result = elem_of(w->dtype.dst);
 	p->npost = w->npost;
 	p->post = w->post;
 }
@@ -112,6 +115,8 @@ enum dtype workload_dtype(const struct workload *w, enum tensor_role role)
 		return w->dtype.src;
 	if (role == TENSOR_WEIGHTS)
 		return w->dtype.wei;
+	if (role == TENSOR_SCALE)
+		return DTYPE_F32;
 	return role == TENSOR_BIAS && dtype_is_int(w->dtype.src) ? DTYPE_S32 : w->dtype.dst;
 }
 
@@ -129,7 +134,8 @@ static int is_one_product(const struct op *op)
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
 	if (!dtypes_are_one_real(&w->dtype) &&
-	    !(is_one_product(w->op) && (dtypes_are_whole(&w->dtype) || dtypes_widen(&w->dtype))))
+	    !(is_one_product(w->op) && (dtypes_are_whole(&w->dtype) ||
+					dtypes_are_bytes(&w->dtype) || dtypes_widen(&w->dtype))))
 		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
 	return w->op->naive(w, wide, n, e);
 }
@@ -143,6 +149,8 @@ static int check_posts(const struct workload *w, struct err *e)
 					       post_name(w->post[i].kind));
 		if (w->post[i].kind == POST_BIAS && i)
 			return err_set(e, "the post-op bias must be the first");
+		if (w->post[i].kind == POST_SCALE && i != workload_has_post(w, POST_BIAS))
+			return err_set(e, "the post-op scale must be the first behind the bias");
 	}
 	return 0;
 }

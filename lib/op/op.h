@@ -34,6 +34,7 @@ enum tensor_role {
 		       of its own. Of attention: the mask, b x h x m x n, an operand of its own */
 	TENSOR_MUL, /* what multiplies, of the shape and layout of dst; of attention: the values,
 		       b x h x n x v */
+	TENSOR_SCALE, /* oc or n factors of sums of whole numbers */
 	TENSOR_DST,
 	TENSOR_ROLES
 };

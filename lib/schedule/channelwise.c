@@ -24,10 +24,10 @@ void channelwise_registers(struct channelwise *s, int pixels, int holds)
 {
 	int rows = holds ? (int)(s->p.kh * s->p.kw) : s->once ? (int)s->p.kw : 1;
 
-	s->acc = nest_reg(s->n, "acc", ELEM_F32, s->lanes, pixels, s->nv);
-	s->wreg = nest_reg(s->n, "wr", ELEM_F32, s->lanes, rows, s->nv);
+	s->acc = nest_reg(s->n, "acc", s->sum, s->lanes, pixels, s->nv);
+	s->wreg = nest_reg(s->n, "wr", s->sum, s->lanes, rows, s->nv);
 	if (s->once)
-		s->xreg = nest_reg(s->n, "x", ELEM_F32, s->lanes, 1, s->nv);
+		s->xreg = nest_reg(s->n, "x", s->sum, s->lanes, 1, s->nv);
 }
 
 static struct site sites(const struct channelwise *s, const struct channelwise_place *at,
@@ -55,8 +55,8 @@ static const struct expr *first_value(struct channelwise *s, const struct channe
 				      struct affine v)
 {
 	if (s->bias < 0)
-		return ex_const(s->n, ELEM_F32, s->lanes, 0);
-	return ex_load(s->n, s->bias, s->lanes, channel_at(s, at, v), NULL);
+		return ex_const(s->n, s->sum, s->lanes, 0);
+	return ex_load_as(s->n, s->sum, s->bias, s->lanes, channel_at(s, at, v), NULL);
 }
 
 /* The bias is loaded once for all pixels: loads are what a tile has most of. */
@@ -69,7 +69,7 @@ static void begin(struct channelwise *s, const struct channelwise_place *at)
 	for (struct site x = sites(s, at, 1, at->run.pixels); site_next(n, &x);)
 		nest_store(n, s->acc, reg_at(s, x.m, x.v), NULL,
 			   s->bias < 0 ? first_value(s, at, x.v)
-				       : ex_reg(n, s->acc, reg_at(s, af(0), x.v)));
+				       : ex_reg_as_is(n, s->acc, reg_at(s, af(0), x.v)));
 }
 
 /* Weights of tap `tap`, kh * KW + kw, into row `row` of their registers. */
@@ -82,8 +82,8 @@ static void load_weights(struct channelwise *s, const struct channelwise_place *
 	struct affine panel = af_mul(at->panel.index, s->p.kh * s->p.kw * s->nr);
 
 	nest_store(n, s->wreg, reg_at(s, row, v), NULL,
-		   ex_load(n, s->weights, s->lanes,
-			   af_sum(panel, af_mul(tap, s->nr), af_mul(v, s->lanes)), NULL));
+		   ex_load_as(n, s->sum, s->weights, s->lanes,
+			      af_sum(panel, af_mul(tap, s->nr), af_mul(v, s->lanes)), NULL));
 	nest_close(n);
 }
 
@@ -97,7 +97,7 @@ static const struct expr *input(struct channelwise *s, const struct channelwise_
 	struct affine src = access_at(&s->src, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, ih},
 				      {CONV_COLUMN, iw}, {CONV_GROUP, channel_at(s, at, x->v)});
 
-	return ex_load(s->n, s->src.buffer, s->lanes, src, x->valid);
+	return ex_load_as(s->n, s->sum, s->src.buffer, s->lanes, src, x->valid);
 }
 
 /* Pixel m of site x += weights in row `row` of their registers by the input. */
@@ -107,8 +107,8 @@ static void multiply_by(struct channelwise *s, struct affine m, const struct sit
 	struct affine acc = reg_at(s, m, x->v);
 
 	nest_store(s->n, s->acc, acc, NULL,
-		   ex_op(s->n, EXPR_FMA, ex_reg(s->n, s->wreg, reg_at(s, row, x->v)), value,
-			 ex_reg(s->n, s->acc, acc)));
+		   ex_op(s->n, EXPR_FMA, ex_reg_as_is(s->n, s->wreg, reg_at(s, row, x->v)), value,
+			 ex_reg_as_is(s->n, s->acc, acc)));
 }
 
 /* The tap in kernel row kh and column kw, for pixels [from, to); its weights are in row `row`. */
@@ -154,7 +154,7 @@ static void multiply_wedge(struct channelwise *s, const struct channelwise_place
 		m = af_var(nest_for(n, LOOP_UNROLL, "m", af_add(af(w.lo), af_mul(i, w.lo_slope)),
 				    af_add(af(w.hi), af_mul(i, w.hi_slope))));
 		tap = af_add(af_mul(af_sub(i, m), c->step), af(c->first));
-		multiply_by(s, m, &x, af_add(row, tap), ex_reg(n, s->xreg, x.v));
+		multiply_by(s, m, &x, af_add(row, tap), ex_reg_as_is(n, s->xreg, x.v));
 		nest_close(n);
 	}
 	nest_close(n);

@@ -17,6 +17,7 @@ struct channelwise {
 	int64_t nr, tiles; /* channels of a tile, tiles */
 	int weights;	   /* [tile][kh][kw][nr] */
 	int once;	   /* of a kernel row each vector of input is loaded once */
+	enum elem sum;	   /* ELEM_F32, or ELEM_S32 of whole numbers */
 	int acc, wreg;	   /* registers: pixels x nv; taps held, or those of a row, or 1, x nv */
 	int xreg;	   /* 1 x nv, where they are loaded once */
 	int bias;	   /* what sums begin with; -1: with zero */

@@ -46,19 +46,30 @@ int operand_bias(struct nest *n, const struct workload *w, int rank, const struc
 {
 	struct packing p = {0};
 
-	if (!workload_has_post(w, POST_BIAS))
-		return -1;
 	for (int i = 0; i < rank; i++)
 		packing_dim(&p, dim[i].is);
 	for (int i = 0; i < rank; i++)
 		packing_axis(&p, i, dim[i].padded, 1);
-	return nest_packed(n, "bias", TENSOR_BIAS, &p);
+	if (workload_has_post(w, POST_SCALE))
+		nest_packed(n, "scale", TENSOR_SCALE, &p);
+	return workload_has_post(w, POST_BIAS) ? nest_packed(n, "bias", TENSOR_BIAS, &p) : -1;
+}
+
+/* The buffer that was declared for a packed tensor; -1: none was. */
+static int packed_of(const struct nest *n, enum tensor_role role)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_PACKED && n->buffer[i].role == (int)role)
+			return i;
+	return -1;
 }
 
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o)
 {
 	o->bias = bias;
+	o->scale = packed_of(n, TENSOR_SCALE);
+	o->is_whole = dtype_is_int(w->dtype.src);
 	o->adds = workload_has_post(w, POST_ADD);
 	o->mul = workload_has_post(w, POST_MUL) ? nest_arg(n, "mul", TENSOR_MUL, size, 0) : -1;
 	o->c = nest_arg(n, "dst", TENSOR_DST, size, 1);
@@ -72,7 +83,9 @@ void operand_types(struct nest *n, const struct workload *w)
 		const struct buffer *b = &n->buffer[i];
 
 		if (b->kind == BUFFER_ARG ||
-		    (b->kind == BUFFER_PACKED && b->role == TENSOR_WEIGHTS))
+		    (b->kind == BUFFER_PACKED &&
+		     (b->role == TENSOR_WEIGHTS ||
+		      (b->role == TENSOR_BIAS && dtype_is_int(w->dtype.src)))))
 			nest_elem(n, i, elem_of(workload_dtype(w, b->role)));
 	}
 }
@@ -84,6 +97,8 @@ void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr
 
 	if (o->bias >= 0)
 		with.bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);
+	if (o->scale >= 0)
+		with.scale = ex_load(n, o->scale, x->lanes, bias_at, NULL);
 	if (o->adds)
 		with.add = ex_load(n, o->c, x->lanes, at, valid);
 	if (o->mul >= 0)

@@ -53,17 +53,17 @@ void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, s
 		   struct brgemm_out *o);
 
 /* The bias, packed and padded with zeros: dimension i has `is` values, padded to `padded`. -1: the
- * workload has none. */
+ * workload has none. Declares the scales, too, which lie as the bias does. */
 struct extent {
 	int64_t is, padded;
 };
 int operand_bias(struct nest *n, const struct workload *w, int rank, const struct extent *dim);
-/* The result, of so many elements, and the post-ops. Sets c, bias, adds, mul, post and npost
- * of o. */
+/* The result, of so many elements, and the post-ops. Sets c, bias, scale, is_whole, adds, mul, post
+ * and npost of o. */
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o);
-/* Arguments and weights have the workload's types; a packed bias stays in single precision, in
- * which it is added. */
+/* Arguments and weights have the workload's types. A packed bias has the type in which it is added:
+ * 32 bits where source and weights are whole numbers, else single precision. */
 void operand_types(struct nest *n, const struct workload *w);
 /* x, vectors of so many lanes or scalars, through the post-ops to element `at` of the result, whose
  * bias is at bias_at; for stores other than the register tile's own. valid may be NULL. */

@@ -107,7 +107,7 @@ void range_chunks(struct range *r, int knob, const struct workload *w, int64_t e
 	range_blocks(r, knob, extent, 1, values);
 	if (r->knob && r->knob[knob])
 		range_need(r, brgemm_chunks(w->npost, w->post), brgemm_cannot_chunk);
-	if (w->dtype.dst != DTYPE_F32)
+	if (w->dtype.dst != DTYPE_F32 || dtype_is_int(w->dtype.src))
 		range_only(r, knob, 0, "partial sums would be rounded");
 }
 
@@ -149,6 +149,8 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	range_need(r, !t->lanes || t->lanes == r->knob[RANGE_VL],
 		   "the tile multiplies vectors of other lanes");
 	range_need(r, depth == 1 || packed, "a computed right side has no groups");
+	if (t->spare)
+		range_registers(r, (r->knob[RANGE_MR] + 1) * r->knob[RANGE_NV] + t->spare);
 	range_need(r, k % depth == 0 && r->knob[chunk] % depth == 0,
 		   "what is summed, or a chunk of it, has no whole groups");
 	return depth;

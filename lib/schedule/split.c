@@ -52,7 +52,8 @@ struct chunk split_open(struct nest *n, int part, int64_t size, int extent)
 static struct brgemm_out sums_at(const struct split *s, struct affine part, int batch,
 				 struct affine row, struct affine column)
 {
-	return (struct brgemm_out){.c = s->buffer,
+	return (struct brgemm_out){.scale = -1,
+				   .c = s->buffer,
 				   .c_at = af_sum(af_times(part, s->part),
 						  af_times(af_var(batch), s->batch),
 						  af_times(row, s->row), column),

@@ -55,8 +55,8 @@ extern const struct isa isa_list[];
 int isa_wide_turns(const struct limits *m, double peak_flops);
 /* NULL for an unknown name. */
 const struct isa *isa_find(const char *name);
-/* "avx512_bf16, avx512, avx2 and scalar": the names of all, for sentences. */
-#define ISA_NAMES "avx512_bf16, avx512, avx2 and scalar"
+/* "avx512_bf16, avx512_vnni, avx512, avx2 and scalar": the names of all, for sentences. */
+#define ISA_NAMES "avx512_bf16, avx512_vnni, avx512, avx2 and scalar"
 /* The narrowest that has so many lanes of single precision: the one that code with such vectors is
  * written for, on whatever machine it runs. Eight lanes are AVX2's, with 16 registers, also where
  * AVX-512VL would give them 32. The widest where none has so many. */

@@ -11,7 +11,7 @@ static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32", "s32",
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
 static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
 					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",
-					 "silu", "gelu",       "gelu_tanh"};
+					 "silu", "gelu",       "gelu_tanh", "scale"};
 
 static int find(const char *const *names, int count, const char *s, unsigned long n)
 {
@@ -92,6 +92,12 @@ int dtypes_are_whole(const struct dtypes *d)
 	return is_byte(d->src) && is_byte(d->wei) && (d->dst == DTYPE_F32 || d->dst == DTYPE_S32);
 }
 
+int dtypes_are_bytes(const struct dtypes *d)
+{
+	return is_byte(d->src) && d->wei == DTYPE_S8 &&
+	       (d->dst == DTYPE_F32 || d->dst == DTYPE_S32 || is_byte(d->dst));
+}
+
 double dtype_error(enum dtype d, double single)
 {
 	switch (d) {
@@ -102,6 +108,9 @@ double dtype_error(enum dtype d, double single)
 		return fmax(single, 0x1p-7);
 	case DTYPE_S32: /* A result may be off by 1, where the largest ones are some thousands. */
 		return fmax(single, 0x1p-13);
+	case DTYPE_S8: /* The same, where they end at 127. */
+	case DTYPE_U8:
+		return fmax(single, 0x1p-6);
 	default:
 		return single;
 	}
@@ -247,7 +256,7 @@ const char *post_parse(struct post_op *p, const char *s, unsigned long n)
 
 	if (kind < 0)
 		return "is none; there are bias, add, mul, relu, relu6, clip(a,b), leaky_relu(a), "
-		       "hardswish, sigmoid, tanh, silu, gelu and gelu_tanh";
+		       "hardswish, sigmoid, tanh, silu, gelu, gelu_tanh and scale";
 	*p = (struct post_op){.kind = (enum post)kind};
 	if (!numbers_of(p->kind))
 		return open ? "has no numbers" : NULL;

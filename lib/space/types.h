@@ -51,6 +51,7 @@ enum post {
 	POST_SILU,	/* x * sigmoid(x) */
 	POST_GELU,	/* x * (1 + erf(x / sqrt(2))) / 2 */
 	POST_GELU_TANH, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2 */
+	POST_SCALE,	/* x scale[output channel or column], of sums of whole numbers */
 	POSTS
 };
 
@@ -83,9 +84,11 @@ int dtypes_are_f32(const struct dtypes *d);
 int dtypes_are_one_real(const struct dtypes *d);
 /* Are source and weights of one type of reals, and is the result f32? */
 int dtypes_widen(const struct dtypes *d);
-/* Are source and weights whole numbers of 8 bits, and the result f32 or s32? Products are defined
- * for these and for one type of reals. */
+/* Are source and weights whole numbers of 8 bits, and the result f32 or s32? */
 int dtypes_are_whole(const struct dtypes *d);
+/* Are source and weights such numbers, those of the weights with a sign, and is the result of 8
+ * bits, s32 or f32? Products are defined for all these and for one type of reals. */
+int dtypes_are_bytes(const struct dtypes *d);
 /* The relative error, L2 or largest over largest, that a result of this type may have, where
  * `single` is what one of single precision may have. */
 double dtype_error(enum dtype d, double single);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "lib/target/c_bf16.h"
+#include "lib/target/c_whole.h"
 #include "lib/target/text.h"
 
 /* Vector types and what vectors need beyond C's operators. Masked accesses use the CPU's own where
@@ -330,7 +331,9 @@ void c_print(const struct nest *n, struct buf *out)
 	struct text p = {.n = n, .out = out, .d = &gnu_c, .depth = 1};
 
 	if (has_elem(n, ELEM_BF16))
-		buf_fmt(out, "\n%s", c_bf16_words());
+		buf_fmt(out, "\n%s%s", c_group_words(), c_bf16_words());
+	if (has_elem(n, ELEM_S8))
+		buf_fmt(out, "\n%s%s", c_group_words(), c_whole_words());
 	buf_str(out, "\nvoid KERNEL(const long *params, void *const *buffers, long thread, long "
 		     "threads, "
 		     "void (*barrier)(void))\n{\n\t(void)barrier;\n");

@@ -1,9 +1,10 @@
-/* What the printer of GNU C (c.h) says with elements of bf16. The text may stand in a source more
- * than once, behind the prelude.
+/* What the printer of GNU C (c.h) says with groups, and with elements of bf16. The texts may stand
+ * in a source more than once, behind the prelude; that of groups first.
  */
 #ifndef TL_TARGET_C_BF16_H
 #define TL_TARGET_C_BF16_H
 
+const char *c_group_words(void);
 const char *c_bf16_words(void);
 
 #endif

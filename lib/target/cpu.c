@@ -43,7 +43,9 @@ int cpu_has_isa(const char *isa)
 {
 	__builtin_cpu_init();
 	if (!strcmp(isa, "avx512_bf16"))
-		return cpu_has_isa("avx512") && __builtin_cpu_supports("avx512bf16");
+		return cpu_has_isa("avx512_vnni") && __builtin_cpu_supports("avx512bf16");
+	if (!strcmp(isa, "avx512_vnni"))
+		return cpu_has_isa("avx512") && __builtin_cpu_supports("avx512vnni");
 	if (!strcmp(isa, "avx512"))
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
@@ -180,7 +182,8 @@ static int set_isa(const char *isa, struct limits *m)
 	return 0;
 }
 
-/* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512|avx2|scalar
+/* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512_vnni|avx512|avx2|
+ * scalar
  * (asking for more than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS
  * does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors), or some of these.
  * Threads: OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups

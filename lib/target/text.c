@@ -12,9 +12,10 @@ void text_indent(struct text *p)
 const char *text_elem(enum elem e)
 {
 	static const char *const names[] = {
-		[ELEM_F32] = "float", [ELEM_F64] = "double",   [ELEM_BF16] = "bf16",
-		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",      [ELEM_S8] = "s8",
-		[ELEM_U8] = "u8",     [ELEM_BF16X2] = "bf16x2"};
+		[ELEM_F32] = "float", [ELEM_F64] = "double",	[ELEM_BF16] = "bf16",
+		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",	[ELEM_S8] = "s8",
+		[ELEM_U8] = "u8",     [ELEM_BF16X2] = "bf16x2", [ELEM_S8X4] = "s8x4",
+		[ELEM_U8X4] = "u8x4", [ELEM_S16X2] = "s16x2"};
 
 	return names[e];
 }
@@ -180,7 +181,10 @@ static void expr(struct text *p, const struct expr *x);
 
 static void call(struct text *p, const char *f, const struct expr *x)
 {
-	const char kind = x->elem == ELEM_F64 ? 'd' : elem_group(x->elem) > 1 ? 'g' : 'v';
+	const char kind = x->elem == ELEM_F64	    ? 'd'
+			  : elem_group(x->elem) > 1 ? 'g'
+			  : x->elem == ELEM_S32	    ? 'i'
+						    : 'v';
 
 	buf_fmt(p->out, "%s_%c%d(", f, kind, x->lanes);
 	expr(p, x->a);
@@ -195,13 +199,15 @@ static void call(struct text *p, const char *f, const struct expr *x)
 	buf_ch(p->out, ')');
 }
 
-/* "load_v4(&", "loadn_v4(&" or, for elements that C does not compute with, "load_v4_bf16(&". */
-static void access(struct text *p, const char *what, int buffer, int lanes, int masked)
+/* "load_v4(&", "loadn_v4(&" or, for elements that C does not compute with, "load_v4_bf16(&"; of
+ * whole numbers that stay such "load_i4_u8(&". x: the value. */
+static void access(struct text *p, const char *what, int buffer, const struct expr *x, int masked)
 {
 	enum elem elem = p->n->buffer[nest_base(p->n, buffer)].elem;
 
-	buf_fmt(p->out, "%s%s_v%d%s%s(&", what, masked ? "n" : "", lanes,
-		elem_is_float(elem) ? "" : "_", elem_is_float(elem) ? "" : text_elem(elem));
+	buf_fmt(p->out, "%s%s_%c%d%s%s(&", what, masked ? "n" : "", x->elem == ELEM_S32 ? 'i' : 'v',
+		x->lanes, elem_is_float(elem) ? "" : "_",
+		elem_is_float(elem) ? "" : text_elem(elem));
 }
 
 static int is_other(const struct text *p, int buffer)
@@ -209,30 +215,42 @@ static int is_other(const struct text *p, int buffer)
 	return !elem_is_float(p->n->buffer[nest_base(p->n, buffer)].elem);
 }
 
-/* Registers of whole numbers are converted. */
-static int is_whole(const struct text *p, int buffer)
+/* Is this value, in a register or for one, whole there and single precision as it is used? */
+static int is_converted(const struct text *p, int buffer, const struct expr *x)
 {
-	return p->n->buffer[buffer].elem == ELEM_S32;
+	return p->n->buffer[buffer].elem == ELEM_S32 && x->elem != ELEM_S32;
+}
+
+/* Groups of s16 come from elements of 8 bits. */
+static void load_groups(struct text *p, const struct expr *x)
+{
+	const enum elem from = p->n->buffer[nest_base(p->n, x->buffer)].elem;
+
+	buf_fmt(p->out, "%s_g%d", x->elem == ELEM_S16X2 ? "pairs" : "load", x->lanes);
+	if (x->elem != ELEM_BF16X2)
+		buf_fmt(p->out, "_%s", text_elem(from));
+	buf_str(p->out, "(&");
+	text_element(p, x->buffer, &x->index);
+	buf_ch(p->out, ')');
 }
 
 static void load(struct text *p, const struct expr *x)
 {
 	if (p->n->buffer[x->buffer].kind == BUFFER_REG) {
-		buf_str(p->out, is_whole(p, x->buffer) ? "floats_v4(" : "");
+		if (is_converted(p, x->buffer, x))
+			buf_fmt(p->out, "floats_v%d(", x->lanes);
 		text_register(p, x->buffer, text_constant(p, &x->index));
-		buf_str(p->out, is_whole(p, x->buffer) ? ")" : "");
+		buf_str(p->out, is_converted(p, x->buffer, x) ? ")" : "");
 	} else if (elem_group(x->elem) > 1) {
-		buf_fmt(p->out, "load_g%d(&", x->lanes);
-		text_element(p, x->buffer, &x->index);
-		buf_ch(p->out, ')');
+		load_groups(p, x);
 	} else if (x->valid) {
-		access(p, "load", x->buffer, x->lanes, 1);
+		access(p, "load", x->buffer, x, 1);
 		text_element(p, x->buffer, &x->index);
 		buf_str(p->out, ", ");
 		text_affine(p, x->valid);
 		buf_ch(p->out, ')');
 	} else if ((x->lanes > 1 && p->d->calls) || is_other(p, x->buffer)) {
-		access(p, "load", x->buffer, x->lanes, 0);
+		access(p, "load", x->buffer, x, 0);
 		text_element(p, x->buffer, &x->index);
 		buf_ch(p->out, ')');
 	} else {
@@ -253,7 +271,9 @@ static void constant_expr(struct text *p, const struct expr *x)
 {
 	const int is_zero = x->value == 0, is_negative = signbit(x->value) != 0;
 
-	if (isinf(x->value))
+	if (x->elem == ELEM_S32)
+		buf_fmt(p->out, "bcast_i%d(%d)", x->lanes, (int)x->value);
+	else if (isinf(x->value))
 		buf_fmt(p->out, "bcast_v%d(%s__builtin_inff())", x->lanes, is_negative ? "-" : "");
 	else if (isnan(x->value))
 		buf_fmt(p->out, "bcast_v%d(__builtin_nanf(\"\"))", x->lanes);
@@ -371,7 +391,11 @@ static void expr(struct text *p, const struct expr *x)
 		buf_ch(p->out, ')');
 		return;
 	case EXPR_DOT:
-		call(p, "dot_bf16", x);
+		call(p,
+		     x->a->elem == ELEM_BF16X2	? "dot_bf16"
+		     : x->a->elem == ELEM_S16X2 ? "dot_s16"
+						: "dot_u8",
+		     x);
 		return;
 	case EXPR_FMA:
 		buf_ch(p->out, '(');
@@ -388,7 +412,7 @@ static void expr(struct text *p, const struct expr *x)
 /* Of lanes in memory: store_v4(&a0[i], x) or, where some are left out, storen_v4(&a0[i], x, n). */
 static void store_call(struct text *p, const struct node *t)
 {
-	access(p, "store", t->buffer, t->value->lanes, t->valid != NULL);
+	access(p, "store", t->buffer, t->value, t->valid != NULL);
 	text_element(p, t->buffer, &t->a);
 	buf_str(p->out, ", ");
 	expr(p, t->value);
@@ -406,9 +430,11 @@ static void store(struct text *p, const struct node *t)
 	text_indent(p);
 	if (b->kind == BUFFER_REG) {
 		text_register(p, t->buffer, text_constant(p, &t->a));
-		buf_str(p->out, is_whole(p, t->buffer) ? " = wholes_v4(" : " = ");
+		buf_str(p->out, " = ");
+		if (is_converted(p, t->buffer, t->value))
+			buf_fmt(p->out, "wholes_v%d(", t->value->lanes);
 		expr(p, t->value);
-		buf_str(p->out, is_whole(p, t->buffer) ? ")" : "");
+		buf_str(p->out, is_converted(p, t->buffer, t->value) ? ")" : "");
 	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_other(p, t->buffer)) {
 		store_call(p, t);
 	} else {

@@ -601,7 +601,7 @@ static int vector_lanes(const struct nest *n)
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
 
-		if (b->elem != ELEM_F32 && b->elem != ELEM_BF16 && b->elem != ELEM_BF16X2)
+		if (b->elem == ELEM_F64 || b->elem == ELEM_F16)
 			return 0;
 		if (b->kind != BUFFER_REG)
 			continue;

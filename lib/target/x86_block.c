@@ -132,6 +132,8 @@ static void look_at_memory(struct block *b, int buffer, const struct affine *ind
 /* Does the instruction for e take this operand from memory, too? */
 static int may_be_memory(const struct expr *e, const struct expr *operand)
 {
+	if (e->kind == EXPR_DOT && e->a->elem == ELEM_U8X4)
+		return operand == e->b; /* the one with a sign */
 	if (e->kind == EXPR_FMA || e->kind == EXPR_DOT)
 		return operand != e->c;
 	return block_is_arithmetic(e->kind) && operand == e->b && operand != e->a;
@@ -160,7 +162,7 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 {
 	if (!e)
 		return;
-	if ((e->elem != ELEM_F32 && !block_is_group(e)) ||
+	if ((e->elem != ELEM_F32 && e->elem != ELEM_S32 && !block_is_group(e)) ||
 	    (e->lanes != 1 && e->lanes != b->x->lanes))
 		block_fail(b, "an expression has another element type or number of lanes than the "
 			      "nest's vectors");

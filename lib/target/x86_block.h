@@ -90,6 +90,34 @@ struct operand x86_vector(int lanes, int number);
 void block_store_memory(struct block *b, const struct node *s);
 void block_store_register(struct block *b, const struct node *s);
 void block_prefetch(struct block *b, const struct node *s);
+/* A register that holds a value; temporary: no other value uses it. */
+struct held {
+	int number, temporary;
+};
+struct held block_take(struct block *b);
+void block_drop(struct block *b, struct held h);
+/* The value of an expression in a register. */
+struct held block_value(struct block *b, const struct expr *e);
+/* The second operand of an instruction: a register (h), or memory where it can be. */
+struct operand block_second(struct block *b, const struct expr *e, struct held *h);
+struct operand block_memory(struct block *b, int buffer, const struct affine *index);
+/* A constant as an operand: in the register where it waits, or in memory. */
+struct operand block_constant_operand(struct block *b, double value, int lanes);
+/* The type of a buffer's elements. */
+enum elem block_elem(const struct block *b, int buffer);
+/* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. */
+extern const char block_no_mask[];
+
+/* What x86_whole.c has for whole numbers (elem.h) of 8 and 32 bits and for their groups. */
+/* to = the value of a load, or of a broadcast of one, that converts them. */
+void whole_load(struct block *b, const struct expr *e, int to);
+/* to += a * b, of whole numbers or their groups. */
+void whole_multiply_add(struct block *b, const struct expr *e, int to);
+/* Stores h, single precision, as whole numbers. */
+void whole_store(struct block *b, const struct node *s, struct held h, struct operand to);
+/* A copy of %rbp bytes from (%rsi) to (%rbx), or (not `copies`) so many zeros. */
+void whole_run(struct x86 *x, int copies);
+
 /* Gives back registers of the block's own arrays whose values are not read any more. */
 void block_release(struct block *b);
 

@@ -86,8 +86,9 @@ void x86_run(struct x86 *x, const struct node *t)
 
 	x->nkept = x86_homes(x);
 	v = x86_vector(x->lanes, x->nkept);
-	if (copies && is_half(x, s->buffer) && !from_half) {
-		x86_fail(x, "a copy rounds");
+	if (copies && x86_elem_bytes(x, s->buffer) != x86_elem_bytes(x, s->value->buffer) &&
+	    !(from_half && !is_half(x, s->buffer))) {
+		x86_fail(x, "a copy rounds, or converts whole numbers");
 		return;
 	}
 	if (s->value->lanes != x->lanes || x->nkept + 2 > x->isa->vregs) {
@@ -111,6 +112,10 @@ void x86_run(struct x86 *x, const struct node *t)
 	if (!copies)
 		x86_line(x, x->lanes == 16 ? "vpxord %s, %s, %s" : "vxorps %s, %s, %s", v.text,
 			 v.text, v.text);
+	if (x86_elem_bytes(x, s->buffer) == 1) {
+		whole_run(x, copies);
+		return;
+	}
 	x86_label(x, top);
 	x86_line(x, "subq $%d, %%rbp", x->lanes);
 	x86_line(x, "jl %df", tail);

@@ -25,7 +25,7 @@ struct operand x86_vector(int lanes, int number)
 	return operand("%%%cmm%d", lanes == 16 ? 'z' : lanes == 8 ? 'y' : 'x', number);
 }
 
-static struct operand memory(struct block *b, int buffer, const struct affine *index)
+struct operand block_memory(struct block *b, int buffer, const struct affine *index)
 {
 	int64_t offset;
 	const struct address *a = block_address(b, buffer, index, &offset);
@@ -104,12 +104,12 @@ static int take_or_fail(struct block *b)
 	return r < 0 ? 0 : r;
 }
 
-/* A register that holds a value; temporary: no other value uses it. */
-struct held {
-	int number, temporary;
-};
+struct held block_take(struct block *b)
+{
+	return (struct held){take_or_fail(b), 1};
+}
 
-static void drop(struct block *b, struct held h)
+void block_drop(struct block *b, struct held h)
 {
 	if (h.temporary)
 		b->busy &= ~(1u << h.number);
@@ -123,7 +123,7 @@ static const char *suffix(int lanes)
 }
 
 /* A constant as an operand: in the register where it waits, or in memory. */
-static struct operand constant(struct block *b, double value, int lanes)
+struct operand block_constant_operand(struct block *b, double value, int lanes)
 {
 	enum { WORTH_IT = 3 };
 	int i = block_constant(b, value), r;
@@ -150,24 +150,30 @@ void block_forget_constants(struct block *b)
 		b->at[i] = -1;
 }
 
-static enum elem elem_at(const struct block *b, int buffer)
+enum elem block_elem(const struct block *b, int buffer)
 {
 	return b->x->n->buffer[nest_base(b->x->n, buffer)].elem;
 }
 
-/* Do elements become single precision when they are loaded? */
+/* Are elements of memory converted when they are loaded? */
 static int is_widened(const struct block *b, const struct expr *e)
 {
-	return e->kind == EXPR_LOAD && !block_is_register(b, e->buffer) && !block_is_group(e) &&
-	       elem_at(b, e->buffer) == ELEM_BF16;
+	if (e->kind != EXPR_LOAD || block_is_register(b, e->buffer))
+		return 0;
+	return block_is_group(e) ? e->elem == ELEM_S16X2 : block_elem(b, e->buffer) != e->elem;
 }
 
-static const char no_mask[] = "it leaves elements of 16 bits out, for which AVX2 has no mask";
+static int is_bf16(const struct block *b, const struct expr *load)
+{
+	return block_elem(b, load->buffer) == ELEM_BF16;
+}
+
+const char block_no_mask[] = "it leaves elements of 16 bits out, for which AVX2 has no mask";
 
 /* bf16 is the upper half of a float. */
 static void load_bf16(struct block *b, const struct expr *e, struct operand v)
 {
-	const struct operand from = memory(b, e->buffer, &e->index);
+	const struct operand from = block_memory(b, e->buffer, &e->index);
 
 	if (e->lanes == 1)
 		x86_line(b->x, "vpbroadcastw %s, %s", from.text, v.text);
@@ -177,21 +183,26 @@ static void load_bf16(struct block *b, const struct expr *e, struct operand v)
 		x86_line(b->x, "vpmovzxwd %s, %s{%%k%d}{z}", from.text, v.text,
 			 block_mask(b, e->valid, e->lanes)->number);
 	else
-		block_fail(b, no_mask);
+		block_fail(b, block_no_mask);
 	x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
 }
 
 /* A broadcast of memory. */
-static void load_broadcast(struct block *b, const struct expr *e, struct operand v)
+static void load_broadcast(struct block *b, const struct expr *e, int to)
 {
+	const struct operand v = x86_vector(e->lanes, to);
 	const struct expr *of = e->a;
 
 	if (of->kind != EXPR_LOAD || block_is_register(b, of->buffer) || of->valid) {
 		block_fail(b, "a broadcast is of something else than a plain load");
 		return;
 	}
+	if (is_widened(b, of) && !is_bf16(b, of)) {
+		whole_load(b, e, to);
+		return;
+	}
 	x86_line(b->x, "%s %s, %s", is_widened(b, of) ? "vpbroadcastw" : "vbroadcastss",
-		 memory(b, of->buffer, &of->index).text, v.text);
+		 block_memory(b, of->buffer, &of->index).text, v.text);
 	if (is_widened(b, of))
 		x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
 }
@@ -199,7 +210,7 @@ static void load_broadcast(struct block *b, const struct expr *e, struct operand
 static void load_masked(struct block *b, const struct expr *e, int to)
 {
 	const struct mask *m = block_mask(b, e->valid, e->lanes);
-	struct operand from = memory(b, e->buffer, &e->index), v = x86_vector(e->lanes, to);
+	struct operand from = block_memory(b, e->buffer, &e->index), v = x86_vector(e->lanes, to);
 
 	if (e->lanes == 16) {
 		x86_line(b->x, "vmovups %s, %s{%%k%d}{z}", from.text, v.text, m->number);
@@ -224,32 +235,32 @@ static void load(struct block *b, const struct expr *e, int to)
 		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vbroadcastss", c.text,
 			 v.text);
 	} else if (e->kind == EXPR_BCAST) {
-		load_broadcast(b, e, v);
-	} else if (is_widened(b, e)) {
+		load_broadcast(b, e, to);
+	} else if (is_widened(b, e) && is_bf16(b, e)) {
 		load_bf16(b, e, v);
+	} else if (is_widened(b, e)) {
+		whole_load(b, e, to);
 	} else if (block_needed(b, e->valid, e->lanes)) {
 		load_masked(b, e, to);
 	} else {
 		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vmovups",
-			 memory(b, e->buffer, &e->index).text, v.text);
+			 block_memory(b, e->buffer, &e->index).text, v.text);
 	}
 }
 
-static struct held value(struct block *b, const struct expr *e);
-
 /* The second operand of an instruction: a register, or memory where it can be. */
-static struct operand second(struct block *b, const struct expr *e, struct held *h)
+struct operand block_second(struct block *b, const struct expr *e, struct held *h)
 {
 	*h = (struct held){0, 0};
 	if (e->kind == EXPR_CONST)
-		return constant(b, e->value, e->lanes);
+		return block_constant_operand(b, e->value, e->lanes);
 	if (e->kind == EXPR_LOAD && !block_is_register(b, e->buffer) &&
 	    !block_needed(b, e->valid, e->lanes) && !is_widened(b, e))
-		return memory(b, e->buffer, &e->index);
+		return block_memory(b, e->buffer, &e->index);
 	if (e->kind == EXPR_LOAD && block_is_register(b, e->buffer) &&
 	    b->folded[block_vreg(b, e->buffer, &e->index)][0])
 		return operand("%s", b->folded[block_vreg(b, e->buffer, &e->index)]);
-	*h = value(b, e);
+	*h = block_value(b, e);
 	return x86_vector(e->lanes, h->number);
 }
 
@@ -283,8 +294,8 @@ static struct held first_constant(struct block *b, const struct expr *e)
 {
 	const int i = block_constant(b, e->value);
 
-	(void)constant(b, e->value, e->lanes);
-	return e->lanes > 1 && b->at[i] >= 0 ? (struct held){b->at[i], 0} : value(b, e);
+	(void)block_constant_operand(b, e->value, e->lanes);
+	return e->lanes > 1 && b->at[i] >= 0 ? (struct held){b->at[i], 0} : block_value(b, e);
 }
 
 /* A value that must give up its register. */
@@ -294,7 +305,7 @@ static struct operand put_away(struct block *b, struct held *h, int lanes)
 
 	x86_line(b->x, "%s %s, %s", lanes == 1 ? "vmovss" : "vmovups",
 		 x86_vector(lanes, h->number).text, slot.text);
-	drop(b, *h);
+	block_drop(b, *h);
 	h->temporary = 0;
 	return slot;
 }
@@ -307,10 +318,10 @@ static struct operand operands(struct block *b, const struct expr *e, struct hel
 	struct operand o;
 
 	if (e->a->kind != EXPR_CONST) {
-		*a = value(b, e->a);
-		return second(b, e->b, c);
+		*a = block_value(b, e->a);
+		return block_second(b, e->b, c);
 	}
-	o = second(b, e->b, c);
+	o = block_second(b, e->b, c);
 	if (c->temporary && find(b, 0) < 0 && find(b, 1) < 0)
 		o = put_away(b, c, e->lanes);
 	*a = first_constant(b, e->a);
@@ -328,7 +339,7 @@ static struct held arithmetic(struct block *b, const struct expr *e)
 	x86_line(b->x, "%s%s %s, %s, %s", mnemonic(e->kind), suffix(e->lanes), o.text,
 		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
 	if (c.temporary && c.number != to.number)
-		drop(b, c);
+		block_drop(b, c);
 	return to;
 }
 
@@ -339,6 +350,10 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 	struct held h, g;
 	struct operand o;
 
+	if (e->elem == ELEM_S32) {
+		whole_multiply_add(b, e, to);
+		return;
+	}
 	if (e->kind == EXPR_DOT && (e->lanes != 16 || !(b->x->dots >> DTYPE_BF16 & 1))) {
 		block_fail(b, "it multiplies groups of bf16, for which there is no instruction");
 		return;
@@ -348,41 +363,41 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 		first = e->b;
 		other = e->a;
 	}
-	h = value(b, first);
-	o = second(b, other, &g);
+	h = block_value(b, first);
+	o = block_second(b, other, &g);
 	if (e->kind == EXPR_DOT)
 		x86_line(b->x, "vdpbf16ps %s, %s, %s", o.text, x86_vector(e->lanes, h.number).text,
 			 x86_vector(e->lanes, to).text);
 	else
 		x86_line(b->x, "vfmadd231%s %s, %s, %s", suffix(e->lanes), o.text,
 			 x86_vector(e->lanes, h.number).text, x86_vector(e->lanes, to).text);
-	drop(b, h);
-	drop(b, g);
+	block_drop(b, h);
+	block_drop(b, g);
 }
 
 /* a * b + a constant: the place of a takes it, so that a polynomial in Horner's form needs no
  * register for its coefficients. */
 static struct held multiply_add_constant(struct block *b, const struct expr *e)
 {
-	struct held h = value(b, e->a), g, to = h;
+	struct held h = block_value(b, e->a), g, to = h;
 
 	if (!h.temporary) {
 		to = (struct held){take_or_fail(b), 1};
 		x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, h.number).text,
 			 x86_vector(e->lanes, to.number).text);
 	}
-	g = value(b, e->b);
+	g = block_value(b, e->b);
 	x86_line(b->x, "vfmadd213%s %s, %s, %s", suffix(e->lanes),
-		 constant(b, e->c->value, e->lanes).text, x86_vector(e->lanes, g.number).text,
-		 x86_vector(e->lanes, to.number).text);
-	drop(b, g);
+		 block_constant_operand(b, e->c->value, e->lanes).text,
+		 x86_vector(e->lanes, g.number).text, x86_vector(e->lanes, to.number).text);
+	block_drop(b, g);
 	return to;
 }
 
 /* a * 2^n: n, in the low bits of b, is added to the exponent of a. */
 static struct held scale(struct block *b, const struct expr *e)
 {
-	struct held a = value(b, e->a), c = value(b, e->b);
+	struct held a = block_value(b, e->a), c = block_value(b, e->b);
 	struct held n = c.temporary ? c : (struct held){take_or_fail(b), 1};
 	struct held to = a.temporary ? a : n;
 
@@ -391,7 +406,7 @@ static struct held scale(struct block *b, const struct expr *e)
 	x86_line(b->x, "vpaddd %s, %s, %s", x86_vector(e->lanes, n.number).text,
 		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
 	if (n.number != to.number)
-		drop(b, n);
+		block_drop(b, n);
 	return to;
 }
 
@@ -400,7 +415,7 @@ static struct held scale(struct block *b, const struct expr *e)
 static struct held not_a_number(struct block *b, const struct expr *e)
 {
 	const double table = 0x22 * 0x1p-149; /* of a NaN: NaN; of all others: what was there */
-	struct held a = value(b, e->a), c = value(b, e->b);
+	struct held a = block_value(b, e->a), c = block_value(b, e->b);
 	struct held to = c.temporary ? c : (struct held){take_or_fail(b), 1};
 	struct operand from = x86_vector(e->lanes, a.number), v = x86_vector(e->lanes, to.number);
 
@@ -409,8 +424,8 @@ static struct held not_a_number(struct block *b, const struct expr *e)
 			x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, c.number).text,
 				 v.text);
 		x86_line(b->x, "vfixupimm%s $0, %s, %s, %s", suffix(e->lanes),
-			 constant(b, table, e->lanes).text, from.text, v.text);
-		drop(b, a);
+			 block_constant_operand(b, table, e->lanes).text, from.text, v.text);
+		block_drop(b, a);
 	} else {
 		struct held t = a.temporary ? a : (struct held){take_or_fail(b), 1};
 
@@ -418,7 +433,7 @@ static struct held not_a_number(struct block *b, const struct expr *e)
 			 x86_vector(e->lanes, t.number).text);
 		x86_line(b->x, "vorps %s, %s, %s", x86_vector(e->lanes, t.number).text,
 			 x86_vector(e->lanes, c.number).text, v.text);
-		drop(b, t);
+		block_drop(b, t);
 	}
 	return to;
 }
@@ -426,7 +441,7 @@ static struct held not_a_number(struct block *b, const struct expr *e)
 /* The same as multiply_add() in a register of its own. */
 static struct held fresh_multiply_add(struct block *b, const struct expr *e)
 {
-	struct held c = value(b, e->c), to = c;
+	struct held c = block_value(b, e->c), to = c;
 
 	if (!c.temporary) {
 		to = (struct held){take_or_fail(b), 1};
@@ -463,11 +478,11 @@ static struct operand spread_lanes(struct block *b, const struct expr *e)
 static struct held spread(struct block *b, const struct expr *e)
 {
 	struct held to = {take_or_fail(b), 1}, h;
-	struct operand v = x86_vector(e->lanes, to.number), o = second(b, e->a, &h);
+	struct operand v = x86_vector(e->lanes, to.number), o = block_second(b, e->a, &h);
 
 	x86_line(b->x, "vmovups %s, %s", spread_lanes(b, e).text, v.text);
 	x86_line(b->x, "vpermps %s, %s, %s", o.text, v.text, v.text);
-	drop(b, h);
+	block_drop(b, h);
 	return to;
 }
 
@@ -522,7 +537,7 @@ static void merge_exchange(struct block *b, const struct expr *e, struct operand
 static void exchange(struct block *b, const struct expr *e, int to)
 {
 	const int in_order = 0xd8; /* 0, 2, 1, 3 */
-	struct held h = value(b, e->a), g = value(b, e->b);
+	struct held h = block_value(b, e->a), g = block_value(b, e->b);
 	struct operand x = x86_vector(e->lanes, h.number), y = x86_vector(e->lanes, g.number);
 	struct operand v = x86_vector(e->lanes, to);
 	int quarters = e->upper ? 0xdd : 0x88, halves = e->upper ? 0xee : 0x44;
@@ -549,11 +564,11 @@ static void exchange(struct block *b, const struct expr *e, int to)
 	} else {
 		x86_line(b->x, "vshuff32x4 $%d, %s, %s, %s", halves, y.text, x.text, v.text);
 	}
-	drop(b, h);
-	drop(b, g);
+	block_drop(b, h);
+	block_drop(b, g);
 }
 
-static struct held value(struct block *b, const struct expr *e)
+struct held block_value(struct block *b, const struct expr *e)
 {
 	struct held to;
 
@@ -562,6 +577,12 @@ static struct held value(struct block *b, const struct expr *e)
 
 		if (b->phys[v] < 0) /* a folded broadcast is an operand, and no more */
 			block_fail(b, "a folded broadcast is read as a vector");
+		if (e->elem != b->x->n->buffer[e->buffer].elem) {
+			to = block_take(b);
+			x86_line(b->x, "vcvtdq2ps %s, %s", x86_vector(e->lanes, b->phys[v]).text,
+				 x86_vector(e->lanes, to.number).text);
+			return to;
+		}
 		return (struct held){b->phys[v] < 0 ? 0 : b->phys[v], 0};
 	}
 	if (e->kind == EXPR_LOAD || e->kind == EXPR_CONST || e->kind == EXPR_BCAST) {
@@ -619,10 +640,11 @@ static void round_by_hand(struct block *b, int lanes, struct operand v, struct o
 	const char *and = b->x->isa->vregs > 16 ? "vpandd" : "vpand";
 
 	x86_line(b->x, "vpsrld $16, %s, %s", v.text, to.text);
-	x86_line(b->x, "%s %s, %s, %s", and, constant(b, of_bits(1), lanes).text, to.text, to.text);
+	x86_line(b->x, "%s %s, %s, %s", and, block_constant_operand(b, of_bits(1), lanes).text,
+		 to.text, to.text);
 	x86_line(b->x, "vpaddd %s, %s, %s", v.text, to.text, to.text);
-	x86_line(b->x, "vpaddd %s, %s, %s", constant(b, of_bits(0x7fff), lanes).text, to.text,
-		 to.text);
+	x86_line(b->x, "vpaddd %s, %s, %s", block_constant_operand(b, of_bits(0x7fff), lanes).text,
+		 to.text, to.text);
 	x86_line(b->x, "vpsrld $16, %s, %s", to.text, to.text);
 }
 
@@ -642,7 +664,7 @@ static void store_halves(struct block *b, int lanes, int t, const char *mask, st
 		x86_line(b->x, "vpackusdw %s, %s, %s", x86_vector(4, upper).text, low.text,
 			 low.text);
 		x86_line(b->x, "vmovups %s, %s", low.text, to.text);
-		drop(b, (struct held){upper, 1});
+		block_drop(b, (struct held){upper, 1});
 	}
 }
 
@@ -657,7 +679,7 @@ static void store_bf16(struct block *b, const struct node *s, struct held h, str
 	if (masked && lanes == 16)
 		snprintf(mask, sizeof mask, "{%%k%d}", block_mask(b, s->valid, lanes)->number);
 	else if (masked)
-		block_fail(b, no_mask);
+		block_fail(b, block_no_mask);
 	if (by_hand) {
 		round_by_hand(b, lanes, x86_vector(lanes, h.number), x86_vector(lanes, t));
 		store_halves(b, lanes, t, mask, to);
@@ -671,19 +693,22 @@ static void store_bf16(struct block *b, const struct node *s, struct held h, str
 			 x86_vector(lanes / 2, t).text, to.text, mask);
 	}
 	if (t != h.number)
-		drop(b, (struct held){t, 1});
+		block_drop(b, (struct held){t, 1});
 }
 
 void block_store_memory(struct block *b, const struct node *s)
 {
 	int lanes = s->value->lanes;
-	struct held h = value(b, s->value);
-	struct operand to = memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
+	struct held h = block_value(b, s->value);
+	struct operand to = block_memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
 	const struct mask *m;
 
-	if (elem_at(b, s->buffer) == ELEM_BF16) {
-		store_bf16(b, s, h, to);
-		drop(b, h);
+	if (block_elem(b, s->buffer) != s->value->elem) {
+		if (block_elem(b, s->buffer) == ELEM_BF16)
+			store_bf16(b, s, h, to);
+		else
+			whole_store(b, s, h, to);
+		block_drop(b, h);
 		return;
 	}
 	if (!block_needed(b, s->valid, lanes)) {
@@ -701,14 +726,14 @@ void block_store_memory(struct block *b, const struct node *s)
 		m = block_mask(b, s->valid, lanes);
 		x86_line(b->x, "vmovups (%s), %s", m->reg, x86_vector(lanes, t).text);
 		x86_line(b->x, "vmaskmovps %s, %s, %s", v.text, x86_vector(lanes, t).text, to.text);
-		drop(b, (struct held){t, 1});
+		block_drop(b, (struct held){t, 1});
 	}
-	drop(b, h);
+	block_drop(b, h);
 }
 
 void block_prefetch(struct block *b, const struct node *s)
 {
-	x86_line(b->x, "prefetcht0 %s", memory(b, s->buffer, &s->a).text);
+	x86_line(b->x, "prefetcht0 %s", block_memory(b, s->buffer, &s->a).text);
 }
 
 /* Is memory written between this op and the last one that reads its value? */
@@ -726,19 +751,19 @@ static int is_overtaken(const struct block *b)
 static int folds(struct block *b, const struct expr *e, int v)
 {
 	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
-	    is_widened(b, e->a) || block_is_register(b, e->a->buffer) ||
+	    is_widened(b, e->a) || e->elem == ELEM_U8X4 || block_is_register(b, e->a->buffer) ||
 	    b->op[b->now].in_register || is_overtaken(b))
 		return 0;
 	if (b->op[b->now].reads > 1) {
 		int r = take(b);
 
 		if (r >= 0) {
-			drop(b, (struct held){r, 1});
+			block_drop(b, (struct held){r, 1});
 			return 0;
 		}
 	}
 	snprintf(b->folded[v], sizeof b->folded[v], "%s{1to16}",
-		 memory(b, e->a->buffer, &e->a->index).text);
+		 block_memory(b, e->a->buffer, &e->a->index).text);
 	return 1;
 }
 
@@ -770,10 +795,10 @@ void block_store_register(struct block *b, const struct node *s)
 		exchange(b, e, to);
 		return;
 	}
-	h = value(b, e);
+	h = block_value(b, e);
 	x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, h.number).text,
 		 x86_vector(e->lanes, to).text);
-	drop(b, h);
+	block_drop(b, h);
 }
 
 void block_release(struct block *b)
@@ -784,7 +809,7 @@ void block_release(struct block *b)
 		for (int v = b->base[i]; v < b->base[i] + (int)b->x->n->buffer[i].size; v++) {
 			if (b->phys[v] < 0 || b->op[b->writer[v]].last_read > b->now)
 				continue;
-			drop(b, (struct held){b->phys[v], 1});
+			block_drop(b, (struct held){b->phys[v], 1});
 			b->phys[v] = -1;
 		}
 	}

@@ -17,7 +17,7 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 	g->lanes = lanes;
 	g->nv = nv;
 	g->b_vector = (int64_t)lanes * g->tile->depth;
-	g->acc = nest_reg(n, "acc", ELEM_F32, lanes, max_rows, nv);
+	g->acc = nest_reg(n, "acc", g->tile->sum, lanes, max_rows, nv);
 	g->tile->registers(n, g, max_rows);
 }
 
@@ -27,7 +27,7 @@ void brgemm_zero(struct nest *n, const struct brgemm *g, int rows)
 
 	brgemm_open_tile(n, g, rows, &row, &vec);
 	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL,
-		   ex_const(n, ELEM_F32, g->lanes, 0));
+		   ex_const(n, g->tile->sum, g->lanes, 0));
 	brgemm_close_tile(n);
 }
 
@@ -82,11 +82,16 @@ void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at)
 		o->mul = nest_view(n, "mul", o->mul, at);
 }
 
+int brgemm_begins_with_add(const struct brgemm_out *o)
+{
+	return o->adds && !o->is_whole && post_adds_first(o->npost, o->post);
+}
+
 int brgemm_out_take_bias(struct brgemm_out *o)
 {
 	int bias = o->bias;
 
-	if (!post_bias_first(o->npost, o->post) || (o->adds && post_adds_first(o->npost, o->post)))
+	if (!post_bias_first(o->npost, o->post) || brgemm_begins_with_add(o))
 		return -1;
 	o->post++;
 	o->npost--;
@@ -104,6 +109,8 @@ static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 	}
 	if (o->bias >= 0)
 		v.bias_at = view_at(n, "bias", &v.bias, o->bias_at);
+	if (o->scale >= 0)
+		v.scale_at = view_at(n, "scale", &v.scale, o->bias_at);
 	return v;
 }
 
@@ -114,12 +121,13 @@ static void begin_with_bias(struct nest *n, const struct brgemm *g, int rows, in
 	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 
 	nest_store(n, g->acc, brgemm_acc_at(g, af(0), vec), NULL,
-		   ex_load(n, bias, g->lanes, af_add(at, af_mul(af_var(vec), g->lanes)), NULL));
+		   ex_load_as(n, g->tile->sum, bias, g->lanes,
+			      af_add(at, af_mul(af_var(vec), g->lanes)), NULL));
 	nest_close(n);
 	row = nest_for(n, LOOP_UNROLL, "m", af(1), af(rows));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL,
-		   ex_reg(n, g->acc, brgemm_acc_at(g, af(0), vec)));
+		   ex_reg_as_is(n, g->acc, brgemm_acc_at(g, af(0), vec)));
 	brgemm_close_tile(n);
 }
 
@@ -129,7 +137,7 @@ static void begin_with_bias(struct nest *n, const struct brgemm *g, int rows, in
 static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		       int bias)
 {
-	if (o->adds && post_adds_first(o->npost, o->post))
+	if (brgemm_begins_with_add(o))
 		brgemm_load_columns(n, g, rows, o, 0);
 	else if (bias >= 0)
 		begin_with_bias(n, g, rows, bias, o->bias_at);
@@ -179,11 +187,13 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 	struct brgemm_out out = is_one_run(g, to) ? *to : view_out(n, to), *o = &out;
 	int bias = brgemm_out_take_bias(o);
 
+	if (is_one_run(g, to))
+		o->scale_at = o->bias_at;
 	if (chunk < 0) {
 		begin_tile(n, g, rows, o, bias);
 		prefetch_next(n, g, rows, o);
 		brgemm_multiply(n, g, rows);
-		brgemm_store_columns(n, g, rows, o, BRGEMM_FINISHED);
+		brgemm_store_columns(n, g, rows, o, o->is_whole ? BRGEMM_WHOLE : BRGEMM_FINISHED);
 		return;
 	}
 	if (o->adds) {

@@ -15,6 +15,8 @@
 #include "lib/tile/brgemm_types.h"
 #include "lib/tile/row_split.h"
 
+/* Does the sum begin with the tensor that is added? */
+int brgemm_begins_with_add(const struct brgemm_out *o);
 /* Takes the bias out of the post-ops, for a sum that begins with it, where it is the first of them
  * and the sum does not begin with a tensor that is added. Returns its buffer, or -1. */
 int brgemm_out_take_bias(struct brgemm_out *o);

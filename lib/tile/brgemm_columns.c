@@ -63,6 +63,9 @@ static void store_value(struct nest *n, const struct brgemm *g, struct affine ro
 	const struct affine *valid = brgemm_lanes_left(n, g, o->valid, vec);
 	struct post_values with = {0};
 
+	if (o->scale >= 0)
+		with.scale = ex_load(n, o->scale, g->lanes,
+				     af_add(o->scale_at, af_mul(af_var(vec), g->lanes)), NULL);
 	if (stage != BRGEMM_PARTIAL) {
 		if (o->bias >= 0)
 			with.bias =
@@ -85,9 +88,15 @@ int brgemm_waits(const struct brgemm_out *o)
 	return 0;
 }
 
-static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec)
+/* What is stored: single precision, unless the sum itself is the result. */
+static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec,
+				    const struct brgemm_out *o)
 {
-	return ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec));
+	const struct affine at = brgemm_acc_at(g, af_var(row), vec);
+
+	return !o->npost && n->buffer[nest_base(n, o->c)].elem == ELEM_S32
+		       ? ex_reg_as_is(n, g->acc, at)
+		       : ex_reg(n, g->acc, at);
 }
 
 /* ---- tiles whose post-ops wait ---- */
@@ -135,7 +144,7 @@ static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
 	int pending = pending_of(n), row, vec;
 
 	brgemm_open_tile(n, g, rows, &row, &vec);
-	nest_store(n, pending, pending_at(g, af_var(row), vec), NULL, acc_value(n, g, row, vec));
+	nest_store(n, pending, pending_at(g, af_var(row), vec), NULL, acc_value(n, g, row, vec, o));
 	brgemm_close_tile(n);
 	finish_groups(n, g, 0, (int)s.rest, s.rows + 1, o, stage);
 	finish_groups(n, g, (int)s.rest * (s.rows + 1), (int)(s.tiles - s.rest), s.rows, o, stage);
@@ -151,7 +160,7 @@ static void store_columns(struct nest *n, const struct brgemm *g, int rows,
 		return;
 	}
 	brgemm_open_tile(n, g, rows, &row, &vec);
-	store_value(n, g, af_var(row), vec, acc_value(n, g, row, vec), o, stage);
+	store_value(n, g, af_var(row), vec, acc_value(n, g, row, vec, o), o, stage);
 	brgemm_close_tile(n);
 }
 

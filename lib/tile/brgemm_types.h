@@ -45,8 +45,11 @@ struct brgemm_out {
 	const struct affine *valid; /* columns from c_at on, or NULL: all */
 	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
 	struct affine bias_at;
-	int adds; /* c holds a tensor that is added: the sum takes its place */
-	int mul;  /* buffer of what multiplies, laid out as c; looked at where a post-op is mul */
+	int scale; /* buffer of what sums are multiplied by, laid out as the bias, or -1 */
+	struct affine scale_at; /* brgemm's own */
+	int is_whole;		/* the sum is of whole numbers: it begins with the bias at most */
+	int adds;		/* c holds a tensor that is added: the sum takes its place */
+	int mul; /* buffer of what multiplies, laid out as c; looked at where a post-op is mul */
 	int npost;
 	const struct post_op *post; /* applied in order when the tile is finished */
 };

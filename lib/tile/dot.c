@@ -3,56 +3,89 @@
  * broadcast of the left side.
  *
  * AVX512_BF16's vdpbf16ps takes two values of bf16; it treats numbers below the smallest normal one
- * as zero (Intel, "Architecture Instruction Set Extensions Programming Reference").
+ * as zero (Intel, "Architecture Instruction Set Extensions Programming Reference"). AVX512_VNNI's
+ * vpdpbusd takes four of u8 by four of s8, and sums exactly.
+ *
+ * Without it, and for a source of s8, elements of 8 bits are widened to 16, of which vpmaddwd
+ * multiplies and sums pairs. vpmaddubsw, which takes them as they are, ends its sums of two at
+ * 32767, beyond which 255 * 127 + 255 * 127 is.
  */
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
-static void registers_of(struct nest *n, struct brgemm *g, int rows, enum elem group)
+static void registers_of(struct nest *n, struct brgemm *g, int rows, enum elem a, enum elem b)
 {
-	g->areg = nest_reg(n, "a", group, g->lanes, rows, 1);
-	g->breg = nest_reg(n, "b", group, g->lanes, 1, g->nv);
+	g->areg = nest_reg(n, "a", a, g->lanes, rows, 1);
+	g->breg = nest_reg(n, "b", b, g->lanes, 1, g->nv);
 }
 
-static void step_of(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
-		    struct affine b_at, enum elem group)
+static void step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
+		 struct affine b_at)
 {
+	const enum elem a = n->buffer[g->areg].elem, b = n->buffer[g->breg].elem;
 	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 
 	nest_store(n, g->breg, af_var(vec), NULL,
-		   ex_load_groups(n, g->b, group, g->lanes,
+		   ex_load_groups(n, g->b, b, g->lanes,
 				  af_add(b_at, af_mul(af_var(vec), g->b_vector))));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
 	nest_store(n, g->areg, af_var(row), NULL,
 		   ex_bcast(n, g->lanes,
-			    ex_load_groups(n, g->a, group, 1,
+			    ex_load_groups(n, g->a, a, 1,
 					   af_add(a_at, af_scale(af_var(row), g->a_row)))));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL,
 		   ex_op(n, EXPR_DOT, ex_reg(n, g->areg, af_var(row)),
 			 ex_reg(n, g->breg, af_var(vec)),
-			 ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
+			 ex_reg_as_is(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
 	brgemm_close_tile(n);
 }
 
 static void registers_bf16(struct nest *n, struct brgemm *g, int rows)
 {
-	registers_of(n, g, rows, ELEM_BF16X2);
-}
-
-static void step_bf16(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
-		      struct affine b_at)
-{
-	step_of(n, g, rows, a_at, b_at, ELEM_BF16X2);
+	registers_of(n, g, rows, ELEM_BF16X2, ELEM_BF16X2);
 }
 
 const struct tile tile_dot_bf16 = {
 	.name = "dot_bf16",
 	.depth = 2,
 	.type = DTYPE_BF16,
+	.weights = DTYPE_BF16,
 	.lanes = 16,
 	.registers = registers_bf16,
-	.step = step_bf16,
+	.step = step,
+};
+
+static void registers_u8(struct nest *n, struct brgemm *g, int rows)
+{
+	registers_of(n, g, rows, ELEM_U8X4, ELEM_S8X4);
+}
+
+const struct tile tile_dot_u8 = {
+	.name = "dot_u8",
+	.depth = 4,
+	.type = DTYPE_U8,
+	.weights = DTYPE_S8,
+	.sum = ELEM_S32,
+	.lanes = 16,
+	.spare = 1,
+	.registers = registers_u8,
+	.step = step,
+};
+
+static void registers_s16(struct nest *n, struct brgemm *g, int rows)
+{
+	registers_of(n, g, rows, ELEM_S16X2, ELEM_S16X2);
+}
+
+const struct tile tile_dot_s16 = {
+	.name = "dot_s16",
+	.depth = 2,
+	.takes_whole = 1,
+	.sum = ELEM_S32,
+	.spare = 2,
+	.registers = registers_s16,
+	.step = step,
 };

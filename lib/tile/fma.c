@@ -1,4 +1,5 @@
-/* The tile of multiply-adds in single precision: what loads make of elements is multiplied. */
+/* The tiles of multiply-adds in single precision, of what loads make of elements, and of whole
+ * numbers of 32 bits. */
 #include <stddef.h>
 
 #include "lib/tile/brgemm_columns.h"
@@ -6,8 +7,8 @@
 
 static void registers(struct nest *n, struct brgemm *g, int rows)
 {
-	g->areg = nest_reg(n, "a", ELEM_F32, g->lanes, rows, 1);
-	g->breg = nest_reg(n, "b", ELEM_F32, g->lanes, 1, g->nv);
+	g->areg = nest_reg(n, "a", g->tile->sum, g->lanes, rows, 1);
+	g->breg = nest_reg(n, "b", g->tile->sum, g->lanes, 1, g->nv);
 }
 
 /* The products of a row stand side by side. */
@@ -17,20 +18,21 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 
 	nest_store(n, g->breg, af_var(vec), NULL,
-		   ex_load(n, g->b, g->lanes, af_add(b_at, af_mul(af_var(vec), g->b_vector)),
-			   brgemm_lanes_left(n, g, g->b_valid, vec)));
+		   ex_load_as(n, g->tile->sum, g->b, g->lanes,
+			      af_add(b_at, af_mul(af_var(vec), g->b_vector)),
+			      brgemm_lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
-	nest_store(
-		n, g->areg, af_var(row), NULL,
-		ex_bcast(n, g->lanes,
-			 ex_load(n, g->a, 1, af_add(a_at, af_scale(af_var(row), g->a_row)), NULL)));
+	nest_store(n, g->areg, af_var(row), NULL,
+		   ex_bcast(n, g->lanes,
+			    ex_load_as(n, g->tile->sum, g->a, 1,
+				       af_add(a_at, af_scale(af_var(row), g->a_row)), NULL)));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL,
-		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
-			 ex_reg(n, g->breg, af_var(vec)),
-			 ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
+		   ex_op(n, EXPR_FMA, ex_reg_as_is(n, g->areg, af_var(row)),
+			 ex_reg_as_is(n, g->breg, af_var(vec)),
+			 ex_reg_as_is(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
 	brgemm_close_tile(n);
 }
 
@@ -38,6 +40,16 @@ const struct tile tile_fma = {
 	.name = "fma",
 	.depth = 1,
 	.takes_all = 1,
+	.registers = registers,
+	.step = step,
+};
+
+const struct tile tile_fma_whole = {
+	.name = "fma_whole",
+	.depth = 1,
+	.takes_whole = 1,
+	.sum = ELEM_S32,
+	.spare = 2,
 	.registers = registers,
 	.step = step,
 };

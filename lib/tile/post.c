@@ -42,6 +42,9 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 		case POST_MUL:
 			x = ex_op(n, EXPR_MUL, x, with->mul, NULL);
 			break;
+		case POST_SCALE:
+			x = ex_op(n, EXPR_MUL, x, with->scale, NULL);
+			break;
 		case POST_RELU: /* the constant first, so that NaN stays NaN */
 			x = ex_op(n, EXPR_MAX, zero, x, NULL);
 			break;
@@ -97,11 +100,14 @@ void post_accumulate(struct nest *n, const struct post_naive *p, const struct ex
 			 ex_reg(n, p->sum, p->sum_at)));
 }
 
-static const struct expr *whole(struct nest *n, const struct expr *x)
+static const struct expr *whole(struct nest *n, enum elem elem, const struct expr *x)
 {
-	x = ex_op(n, EXPR_MAX, ex_op(n, EXPR_ROUND, x, NULL, NULL),
-		  ex_const(n, x->elem, 1, INT32_MIN), NULL);
-	return ex_op(n, EXPR_MIN, x, ex_const(n, x->elem, 1, INT32_MAX), NULL);
+	double from, to;
+
+	elem_range(elem, &from, &to);
+	x = ex_op(n, EXPR_MAX, ex_op(n, EXPR_ROUND, x, NULL, NULL), ex_const(n, x->elem, 1, from),
+		  NULL);
+	return ex_op(n, EXPR_MIN, x, ex_const(n, x->elem, 1, to), NULL);
 }
 
 void post_finish(struct nest *n, const struct post_naive *p)
@@ -110,11 +116,12 @@ void post_finish(struct nest *n, const struct post_naive *p)
 		.bias = loaded(n, p, p->bias, p->bias_at),
 		.add = loaded(n, p, p->add, p->at),
 		.mul = loaded(n, p, p->mul, p->at),
+		.scale = loaded(n, p, p->scale, p->bias_at),
 	};
 	const struct expr *x =
 		post_apply(n, ex_reg(n, p->sum, p->sum_at), p->npost, p->post, &with);
 
-	if (p->is_whole)
-		x = whole(n, x);
+	if (elem_is_whole(p->result))
+		x = whole(n, p->result, x);
 	nest_store(n, p->dst, p->at, NULL, p->wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
 }

@@ -1,5 +1,6 @@
 /* Tiles: how brgemm (brgemm.h) multiplies in registers, each a file that defines `const struct tile
- * tile_NAME`. What is summed is always of single precision, and loaded and stored alike.
+ * tile_NAME`. What is summed is of single precision, or, where source and weights are whole numbers
+ * of 8 bits, whole numbers of 32 bits, and loaded and stored alike.
  *
  * A tile takes `depth` values of k in a step. It says for which types it multiplies, and has its
  * registers and its step. A new type, or a new instruction, is a tile.
@@ -13,11 +14,15 @@
 struct tile {
 	const char *name;
 	int depth;
-	/* Of this type it multiplies sources and weights; all: of any that loads make single
-	 * precision. */
-	enum dtype type;
-	int takes_all;
+	/* Of these types it multiplies sources and weights; all: of any that loads make single
+	 * precision; whole: of any whole numbers of 8 bits. The machine's instruction, which it
+	 * needs if it takes but one type, is that of the source's type. */
+	enum dtype type, weights;
+	int takes_all, takes_whole;
+	enum elem sum; /* of what it sums: ELEM_F32 or ELEM_S32 */
 	int64_t lanes; /* that vectors must have; 0: any */
+	int spare;     /* registers that its step needs beside sums and right side, if more than
+			* brgemm_fits() counts */
 	/* Declares areg and breg of g, for so many rows. */
 	void (*registers)(struct nest *n, struct brgemm *g, int rows);
 	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
@@ -25,7 +30,7 @@ struct tile {
 		     struct affine b_at);
 };
 
-extern const struct tile tile_fma, tile_dot_bf16;
+extern const struct tile tile_fma, tile_fma_whole, tile_dot_bf16, tile_dot_u8, tile_dot_s16;
 
 /* The tile that multiplies these types in steps of so many values; NULL: there is none. */
 const struct tile *tile_of(const struct dtypes *d, int64_t depth);

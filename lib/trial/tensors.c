@@ -8,7 +8,8 @@
 #include "lib/trial/crew.h"
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
-						      "the residual", "the factor",  "the output"};
+						      "the residual", "the factor",  "the scales",
+						      "the output"};
 
 /* Values lie around the middle, at most so far from it. */
 struct spread {
@@ -54,10 +55,22 @@ static void fill_pieces(void *filling, int64_t first, int64_t end)
 		fill_piece(filling, piece);
 }
 
+/* Sums become numbers that 8 bits have room for: a product of such numbers is as large as 10900,
+ * root mean square. */
+static struct spread spread_of_scales(const struct workload *w)
+{
+	const double terms = (double)w->flops / 2 / (double)workload_size(w, TENSOR_DST);
+	const double middle = 50 / (10900 * sqrt(terms));
+
+	return (struct spread){middle, middle / 2};
+}
+
 /* Whole numbers of 8 bits are over their whole range. What is added to their sums is as large as a
  * few products; factors are small. All is exact in the session's arrays. */
 static struct spread spread_of_wholes(const struct workload *w, enum tensor_role role)
 {
+	if (role == TENSOR_SCALE)
+		return spread_of_scales(w);
 	switch (role == TENSOR_MUL ? DTYPE_F32 : workload_dtype(w, role)) {
 	case DTYPE_S8:
 		return (struct spread){0, 128};

@@ -260,10 +260,10 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 struct baseline *timed_baseline(const struct trial *t, const struct baseline_choice *only, int n,
 				struct err *e)
 {
-	const struct baseline_data data = {t->tensor[TENSOR_SRC].data,
-					   t->tensor[TENSOR_WEIGHTS].data,
-					   t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
-					   t->tensor[TENSOR_MUL].data};
+	const struct baseline_data data = {
+		t->tensor[TENSOR_SRC].data,  t->tensor[TENSOR_WEIGHTS].data,
+		t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
+		t->tensor[TENSOR_MUL].data,  t->tensor[TENSOR_SCALE].data};
 
 	if (!t->compared) {
 		err_set(e, "there is no library for this target");

@@ -81,6 +81,7 @@ static int post(const struct post_op *p, struct link *l)
 	case POST_GELU_TANH:
 		*l = activation(POINTWISE_GELU_APPROX_TANH_FWD);
 		break;
+	case POST_SCALE: /* refused before */
 	case POSTS:
 		return 0;
 	}

@@ -1,0 +1,215 @@
+/* Whole numbers of 8 and 32 bits in vector code: loads that widen, products, stores that round. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/target/x86_block.h"
+
+/* "z" or "s": how elements of 8 bits are widened. */
+static char sign_of(const struct block *b, int buffer)
+{
+	return block_elem(b, buffer) == ELEM_S8 ? 's' : 'z';
+}
+
+/* "{%k1}{z}" where lanes are left out. */
+static void mask_text(struct block *b, const struct affine *valid, int lanes, const char *zeros,
+		      char text[16])
+{
+	text[0] = 0;
+	if (!block_needed(b, valid, lanes))
+		return;
+	if (lanes == 16)
+		snprintf(text, 16, "{%%k%d}%s", block_mask(b, valid, lanes)->number, zeros);
+	else
+		block_fail(b, block_no_mask);
+}
+
+/* Pairs of 16 bits: of a broadcast, one pair. */
+static void load_pairs(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
+{
+	const struct operand v = x86_vector(lanes, to), half = x86_vector(lanes / 2, to),
+			     from = block_memory(b, of->buffer, &of->index);
+
+	if (broadcasts)
+		x86_line(b->x, "vpbroadcastw %s, %s", from.text, half.text);
+	x86_line(b->x, "vpmov%cxbw %s, %s", sign_of(b, of->buffer),
+		 broadcasts ? half.text : from.text, v.text);
+}
+
+/* Elements of 8 bits as 32 bits. */
+static void load_bytes(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
+{
+	const struct operand v = x86_vector(lanes, to), part = x86_vector(4, to),
+			     from = block_memory(b, of->buffer, &of->index);
+	const char sign = sign_of(b, of->buffer);
+	char mask[16];
+
+	if (broadcasts || lanes == 1) {
+		x86_line(b->x, "vpbroadcastb %s, %s", from.text, part.text);
+		x86_line(b->x, "vpmov%cxbd %s, %s", sign, part.text, v.text);
+		return;
+	}
+	mask_text(b, of->valid, lanes, "{z}", mask);
+	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign, from.text, v.text, mask);
+}
+
+/* Those of 32 bits, as they are. */
+static void load_words(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
+{
+	const struct operand v = x86_vector(lanes, to),
+			     from = block_memory(b, of->buffer, &of->index);
+	char mask[16];
+
+	mask_text(b, of->valid, lanes, "{z}", mask);
+	x86_line(b->x, "%s %s, %s%s",
+		 broadcasts   ? "vbroadcastss"
+		 : lanes == 1 ? "vmovss"
+			      : "vmovups",
+		 from.text, v.text, mask);
+}
+
+void whole_load(struct block *b, const struct expr *e, int to)
+{
+	const int broadcasts = e->kind == EXPR_BCAST;
+	const struct expr *of = broadcasts ? e->a : e;
+	const struct operand v = x86_vector(e->lanes, to);
+
+	if (e->elem == ELEM_S16X2) {
+		load_pairs(b, of, broadcasts, e->lanes, to);
+		return;
+	}
+	if (block_elem(b, of->buffer) == ELEM_S32)
+		load_words(b, of, broadcasts, e->lanes, to);
+	else
+		load_bytes(b, of, broadcasts, e->lanes, to);
+	if (e->elem == ELEM_F32)
+		x86_line(b->x, "vcvtdq2ps %s, %s", v.text, v.text);
+}
+
+static int has_dot(const struct block *b, int lanes)
+{
+	return lanes == 16 && b->x->dots >> DTYPE_U8 & 1;
+}
+
+void whole_multiply_add(struct block *b, const struct expr *e, int to)
+{
+	const struct operand sum = x86_vector(e->lanes, to);
+	struct held a = block_value(b, e->a), g, t;
+	struct operand other = block_second(b, e->b, &g), first = x86_vector(e->lanes, a.number);
+
+	if (e->kind == EXPR_DOT && e->a->elem == ELEM_U8X4 && !has_dot(b, e->lanes)) {
+		block_fail(b, "it multiplies groups of u8, for which there is no instruction");
+	} else if (e->kind == EXPR_DOT && has_dot(b, e->lanes)) {
+		x86_line(b->x, "%s %s, %s, %s", e->a->elem == ELEM_U8X4 ? "vpdpbusd" : "vpdpwssd",
+			 other.text, first.text, sum.text);
+	} else {
+		t = block_take(b);
+		x86_line(b->x, "%s %s, %s, %s", e->kind == EXPR_DOT ? "vpmaddwd" : "vpmulld",
+			 other.text, first.text, x86_vector(e->lanes, t.number).text);
+		x86_line(b->x, "vpaddd %s, %s, %s", x86_vector(e->lanes, t.number).text, sum.text,
+			 sum.text);
+		block_drop(b, t);
+	}
+	block_drop(b, a);
+	block_drop(b, g);
+}
+
+/* The lowest 8 bits of each lane, or one value. */
+static void store_bytes(struct block *b, const struct node *s, int t, const char *mask,
+			struct operand to)
+{
+	const int lanes = s->value->lanes;
+	const struct operand v = x86_vector(lanes, t), low = x86_vector(4, t);
+	struct held upper;
+
+	if (lanes == 16) {
+		x86_line(b->x, "vpmovdb %s, %s%s", v.text, to.text, mask);
+		return;
+	}
+	if (lanes == 1) {
+		x86_line(b->x, "vpextrb $0, %s, %s", v.text, to.text);
+		return;
+	}
+	upper = block_take(b);
+	x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper.number).text);
+	x86_line(b->x, "vpackssdw %s, %s, %s", x86_vector(4, upper.number).text, low.text,
+		 low.text);
+	x86_line(b->x, "vpack%cswb %s, %s, %s", block_elem(b, s->buffer) == ELEM_S8 ? 's' : 'u',
+		 low.text, low.text, low.text);
+	x86_line(b->x, "vmovq %s, %s", low.text, to.text);
+	block_drop(b, upper);
+}
+
+/* Conversion makes the least number of 32 bits of all that is too large: the ends come before it,
+ * the lower one first, which NaN becomes. No single-precision number is 2^31 - 1: the largest below
+ * it is the end. */
+void whole_store(struct block *b, const struct node *s, struct held h, struct operand to)
+{
+	const int lanes = s->value->lanes;
+	const enum elem elem = block_elem(b, s->buffer);
+	const struct held t = h.temporary ? h : block_take(b);
+	const struct operand v = x86_vector(lanes, t.number);
+	const char *suffix = lanes == 1 ? "ss" : "ps";
+	double least, most;
+	char mask[16];
+
+	if (s->value->elem != ELEM_F32) {
+		block_fail(b, "it stores whole numbers in fewer bits");
+		return;
+	}
+	elem_range(elem, &least, &most);
+	if (elem == ELEM_S32)
+		most = 2147483520;
+	mask_text(b, s->valid, lanes, "", mask);
+	x86_line(b->x, "vmax%s %s, %s, %s", suffix, block_constant_operand(b, least, lanes).text,
+		 x86_vector(lanes, h.number).text, v.text);
+	x86_line(b->x, "vmin%s %s, %s, %s", suffix, block_constant_operand(b, most, lanes).text,
+		 v.text, v.text);
+	x86_line(b->x, "vcvtps2dq %s, %s", v.text, v.text);
+	if (elem == ELEM_S32)
+		x86_line(b->x, "%s %s, %s%s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text,
+			 mask);
+	else
+		store_bytes(b, s, t.number, mask, to);
+	if (t.number != h.number)
+		block_drop(b, t);
+}
+
+/* Whole vectors, then what is left: under a mask, or 8 bytes and one at a time. */
+static void run_steps(struct x86 *x, int copies, int bytes, const char *v)
+{
+	const int top = ++x->nlabels, end = ++x->nlabels;
+	const char *move = bytes == 1 ? "movb" : bytes == 8 ? "movq" : "vmovups";
+
+	x86_label(x, top);
+	x86_line(x, "subq $%d, %%rbp", bytes);
+	x86_line(x, "jl %df", end);
+	if (copies) {
+		x86_line(x, "%s (%%rsi), %s", move, v);
+		x86_line(x, "addq $%d, %%rsi", bytes);
+	}
+	x86_line(x, "%s %s, (%%rbx)", move, v);
+	x86_line(x, "addq $%d, %%rbx", bytes);
+	x86_line(x, "jmp %db", top);
+	x86_label(x, end);
+	x86_line(x, "addq $%d, %%rbp", bytes);
+}
+
+void whole_run(struct x86 *x, int copies)
+{
+	const struct operand v = x86_vector(x->lanes, x->nkept);
+
+	run_steps(x, copies, x->lanes * 4, v.text);
+	if (x->lanes != 16) {
+		if (!copies)
+			x86_line(x, "xorl %%eax, %%eax");
+		run_steps(x, copies, 8, "%rax");
+		run_steps(x, copies, 1, "%al");
+		return;
+	}
+	x86_line(x, "movq $-1, %%rdx");
+	x86_line(x, "bzhiq %%rbp, %%rdx, %%rdx");
+	x86_line(x, "kmovq %%rdx, %%k1");
+	if (copies)
+		x86_line(x, "vmovdqu8 (%%rsi), %s{%%k1}{z}", v.text);
+	x86_line(x, "vmovdqu8 %s, (%%rbx){%%k1}", v.text);
+}
