@@ -330,7 +330,7 @@ format: ## lay the source out as clang-format wants it
 
 demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=cuda BUDGET=SECONDS ONNXRUNTIME=FOLDER
 	@BIN='$(BIN)' TARGET='$(TARGET)' BUDGET='$(BUDGET)' ONNXRUNTIME='$(ONNXRUNTIME)' sh share/demo.sh
-bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." DTYPE=bf16 BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
+bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." DTYPE=bf16|int8 BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' DTYPE='$(DTYPE)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
 bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N EVERY=N

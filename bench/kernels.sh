@@ -1,11 +1,11 @@
 #!/bin/sh
-# make bench-kernels MODELS="..." [DTYPE=bf16] [BUDGET=SECONDS] [THREADS=N] [ISA=avx2] [ONEDNN=FOLDER]: the best generated kernels against
+# make bench-kernels MODELS="..." [DTYPE=bf16|int8] [BUDGET=SECONDS] [THREADS=N] [ISA=avx2] [ONEDNN=FOLDER]: the best generated kernels against
 # oneDNN's.
 #
 # Each of the models (or lists of workloads, in any format of tl-extract's) is tuned for BUDGET seconds (300); then the best kernel of
 # each workload duels with the best that oneDNN has, and, where that is in another layout, with its best in the workload's own. A
 # workload of several models is judged once more only where a later model's tuning found a better kernel. ISA holds for us and for
-# oneDNN, THREADS for both, too. Nothing else should run meanwhile.
+# oneDNN, THREADS for both, too. Nothing else should run meanwhile. int8 is u8:s8:u8 with a scale for each output channel.
 #
 # Prints the tables of bench/kernels.pl; their records are in build/bench-kernels/figures.ndjson, which the next run removes. For
 # PERFORMANCE.md: perl bench/kernels.pl table --markdown FIGURES...
@@ -37,7 +37,14 @@ for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.t
 	name=$(basename "$model")
 	name=${name%%.*}
 	[ ! -e "$dir/$name.workloads" ] || name=$name-$(wc -l <"$dir/models")
-	"$bin/tl-extract" -q ${DTYPE:+--vary "dtype=$DTYPE"} -o "$dir/$name.workloads" "$model"
+	case ${DTYPE:-} in
+	int8)
+		"$bin/tl-extract" -q --vary dtype=u8:s8:u8 "$model" >"$dir/unscaled"
+		sed 's/"workload_id":"[0-9a-f]*",//; s/"post":\["bias"/&,"scale"/; t; s/"post":\[\]/"post":["scale"]/; t
+			s/"post":\[/&"scale",/' "$dir/unscaled" | "$bin/tl-check" --fix >"$dir/$name.workloads"
+		;;
+	*) "$bin/tl-extract" -q ${DTYPE:+--vary "dtype=$DTYPE"} -o "$dir/$name.workloads" "$model" ;;
+	esac
 	echo "$name" >>"$dir/models"
 done
 probe() { # what the machine can do with as many threads, as far as nobody else does it meanwhile

@@ -67,10 +67,13 @@ static void list_groups(struct range *r, const struct conv *p)
 	range_need(r, k[GROUPS] == 1 || k[COPY], "without the copy groups share nothing");
 }
 
-/* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy. */
-static int64_t padded_channels(const struct workload *w, int64_t ic, int64_t lanes)
+/* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy, where
+ * they are one vector. Groups of bf16 are of 16 lanes. */
+static int64_t padded_channels(const struct workload *w, const struct range *r, int64_t ic)
 {
-	const int64_t group = dtype_is_int(w->dtype.src) ? 4 : 2;
+	const int is_whole = dtype_is_int(w->dtype.src);
+	const int64_t group = is_whole ? 4 : 2;
+	const int64_t lanes = !is_whole ? 16 : r->space ? r->machine->lanes : r->knob[VL];
 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
@@ -90,7 +93,7 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
-	depth = range_depth(r, DEPTH, w, padded_channels(w, p.ic, 16), KC, 1);
+	depth = range_depth(r, DEPTH, w, padded_channels(w, r, p.ic), KC, 1);
 	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)

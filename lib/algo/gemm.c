@@ -80,12 +80,22 @@ static const struct knob knobs[KNOBS] = {
 		   .is_rare = 1},
 };
 
+/* Values of k in a step, where those of whole numbers are proposed. (In bf16 all of k has been one
+ * value of unroll since there are such candidates.) */
+static int64_t step_of(const struct workload *w, const struct range *r, int64_t k)
+{
+	return r->space && dtype_is_int(w->dtype.src) && w->rhs_const
+		       ? tile_depth(&w->dtype, r->machine->dots, k)
+		       : 1;
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
 	static const int blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 0};
 	struct product p;
+	int64_t steps;
 
 	if (!product_of(w, &p))
 		return 0;
@@ -98,8 +108,9 @@ static int ranges(const struct workload *w, struct range *r)
 	if (w->rhs_const)
 		range_only(r, PACK_B, 0, "a constant right side is always packed");
 	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, 0);
-	if (p.k > 1 && p.k <= BRGEMM_STRAIGHT)
-		range_more(r, UNROLL, p.k);
+	steps = p.k / step_of(w, r, p.k);
+	if (steps > 1 && steps <= BRGEMM_STRAIGHT)
+		range_more(r, UNROLL, steps);
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
 	range_stream(r, STREAM, w, KC);
 	split_range(r, KS, &p);

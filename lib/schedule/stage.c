@@ -18,16 +18,20 @@ void stage_run(struct nest *n, const struct run *r)
 	int loop = r->vectors >= 0, v;
 	struct affine step = af(0);
 	const struct affine *valid, *written;
+	enum elem as = ELEM_F32; /* the printers know loops of copies as runs */
 
 	if (loop) {
 		v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(r->vectors));
 		step = af_mul(af_var(v), r->lanes);
 	}
 	valid = nest_keep(n, af_sub(r->count, step));
+	if (!loop && r->from >= 0 && elem_is_whole(n->buffer[nest_base(n, r->from)].elem))
+		as = ELEM_S32;
 	written = r->room ? nest_keep(n, af(r->room)) : valid;
 	nest_store(n, r->to, af_add(r->to_at, step), written,
-		   r->from < 0 ? ex_const(n, ELEM_F32, r->lanes, 0)
-			       : ex_load(n, r->from, r->lanes, af_add(r->from_at, step), valid));
+		   r->from < 0
+			   ? ex_const(n, ELEM_F32, r->lanes, 0)
+			   : ex_load_as(n, as, r->from, r->lanes, af_add(r->from_at, step), valid));
 	if (loop)
 		nest_close(n);
 }

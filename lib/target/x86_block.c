@@ -181,6 +181,12 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 		look_at_memory(b, e->buffer, &e->index, e->valid, e->lanes);
 }
 
+static void look_at_store(struct block *b, const struct node *s)
+{
+	look_at_memory(b, s->buffer, &s->a, s->valid, s->value->lanes);
+	whole_look_at(b, s);
+}
+
 static void look_over(struct block *b)
 {
 	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
@@ -194,7 +200,7 @@ static void look_over(struct block *b)
 		else if (block_is_register(b, s->buffer))
 			b->writer[block_vreg(b, s->buffer, &s->a)] = b->now;
 		else
-			look_at_memory(b, s->buffer, &s->a, s->valid, s->value->lanes);
+			look_at_store(b, s);
 		stand_nowhere(b, o);
 	}
 }

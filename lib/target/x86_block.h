@@ -103,6 +103,8 @@ struct operand block_second(struct block *b, const struct expr *e, struct held *
 struct operand block_memory(struct block *b, int buffer, const struct affine *index);
 /* A constant as an operand: in the register where it waits, or in memory. */
 struct operand block_constant_operand(struct block *b, double value, int lanes);
+/* A constant as the first operand of an instruction, which must be a register. */
+struct held block_first_constant(struct block *b, const struct expr *e);
 /* The type of a buffer's elements. */
 enum elem block_elem(const struct block *b, int buffer);
 /* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. */
@@ -113,7 +115,9 @@ extern const char block_no_mask[];
 void whole_load(struct block *b, const struct expr *e, int to);
 /* to += a * b, of whole numbers or their groups. */
 void whole_multiply_add(struct block *b, const struct expr *e, int to);
-/* Stores h, single precision, as whole numbers. */
+/* Notes the constants that whole_store() will need. */
+void whole_look_at(struct block *b, const struct node *s);
+/* Stores h, single precision or elements of the same type, as whole numbers. */
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to);
 /* A copy of %rbp bytes from (%rsi) to (%rbx), or (not `copies`) so many zeros. */
 void whole_run(struct x86 *x, int copies);

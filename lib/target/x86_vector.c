@@ -289,8 +289,7 @@ int block_is_arithmetic(enum expr_kind kind)
 	return mnemonic(kind) != NULL;
 }
 
-/* A constant as the first operand of an instruction, which must be a register. */
-static struct held first_constant(struct block *b, const struct expr *e)
+struct held block_first_constant(struct block *b, const struct expr *e)
 {
 	const int i = block_constant(b, e->value);
 
@@ -324,7 +323,7 @@ static struct operand operands(struct block *b, const struct expr *e, struct hel
 	o = block_second(b, e->b, c);
 	if (c->temporary && find(b, 0) < 0 && find(b, 1) < 0)
 		o = put_away(b, c, e->lanes);
-	*a = first_constant(b, e->a);
+	*a = block_first_constant(b, e->a);
 	return o;
 }
 

@@ -113,35 +113,75 @@ void whole_multiply_add(struct block *b, const struct expr *e, int to)
 	block_drop(b, g);
 }
 
-/* The lowest 8 bits of each lane, or one value. */
-static void store_bytes(struct block *b, const struct node *s, int t, const char *mask,
+/* Whole numbers that are not too large as elements of 8 bits, of which none is too small (u8: of 16
+ * lanes alone). */
+static void store_bytes(struct block *b, const struct node *s, int from, int t, const char *mask,
 			struct operand to)
 {
-	const int lanes = s->value->lanes;
-	const struct operand v = x86_vector(lanes, t), low = x86_vector(4, t);
+	const int lanes = s->value->lanes, is_s8 = block_elem(b, s->buffer) == ELEM_S8;
+	const struct operand v = x86_vector(lanes, from), low = x86_vector(4, t);
 	struct held upper;
 
 	if (lanes == 16) {
-		x86_line(b->x, "vpmovdb %s, %s%s", v.text, to.text, mask);
+		x86_line(b->x, "vpmov%sdb %s, %s", is_s8 ? "s" : "", v.text, low.text);
+		x86_line(b->x, "%s %s, %s%s", mask[0] ? "vmovdqu8" : "vmovups", low.text, to.text,
+			 mask);
 		return;
 	}
-	if (lanes == 1) {
-		x86_line(b->x, "vpextrb $0, %s, %s", v.text, to.text);
-		return;
+	if (lanes == 8) {
+		upper = block_take(b);
+		x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper.number).text);
+		x86_line(b->x, "vpackssdw %s, %s, %s", x86_vector(4, upper.number).text,
+			 x86_vector(4, from).text, low.text);
+		block_drop(b, upper);
+	} else {
+		x86_line(b->x, "vpackssdw %s, %s, %s", v.text, v.text, low.text);
 	}
-	upper = block_take(b);
-	x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper.number).text);
-	x86_line(b->x, "vpackssdw %s, %s, %s", x86_vector(4, upper.number).text, low.text,
-		 low.text);
-	x86_line(b->x, "vpack%cswb %s, %s, %s", block_elem(b, s->buffer) == ELEM_S8 ? 's' : 'u',
-		 low.text, low.text, low.text);
-	x86_line(b->x, "vmovq %s, %s", low.text, to.text);
-	block_drop(b, upper);
+	x86_line(b->x, "vpack%cswb %s, %s, %s", is_s8 ? 's' : 'u', low.text, low.text, low.text);
+	x86_line(b->x, lanes == 8 ? "vmovq %s, %s" : "vpextrb $0, %s, %s", low.text, to.text);
 }
 
-/* Conversion makes the least number of 32 bits of all that is too large: the ends come before it,
- * the lower one first, which NaN becomes. No single-precision number is 2^31 - 1: the largest below
- * it is the end. */
+/* Is it no less than 0, or none? */
+static int is_positive(const struct expr *e)
+{
+	return e->kind == EXPR_MAX && e->a->kind == EXPR_CONST && e->a->value >= 0;
+}
+
+/* Elements of 8 bits that stay what they are. */
+static void store_same(struct block *b, const struct node *s, struct held h, struct operand to)
+{
+	const struct held t = block_take(b);
+	char mask[16];
+
+	if (s->value->kind != EXPR_LOAD || block_is_register(b, s->value->buffer) ||
+	    block_elem(b, s->value->buffer) != block_elem(b, s->buffer))
+		block_fail(b, "it stores whole numbers in fewer bits");
+	mask_text(b, s->valid, s->value->lanes, "", mask);
+	store_bytes(b, s, h.number, t.number, mask, to);
+	block_drop(b, t);
+}
+
+/* No single-precision number is 2^31 - 1: the largest below it is the end. */
+static double most_of(enum elem elem)
+{
+	double least, most;
+
+	elem_range(elem, &least, &most);
+	return elem == ELEM_S32 ? 2147483520 : most;
+}
+
+void whole_look_at(struct block *b, const struct node *s)
+{
+	const enum elem elem = block_elem(b, s->buffer);
+
+	if (s->value->elem == ELEM_F32 && elem_is_whole(elem))
+		b->uses[block_constant(b, most_of(elem))]++;
+}
+
+/* Conversion makes the least number of 32 bits of NaN and of all that is too large. So the upper
+ * end comes before it, of NaN and a number the second operand, NaN; the lower end of s8 and s32
+ * comes behind it by itself. No single-precision number is 2^31 - 1: the largest below it is the
+ * end. */
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to)
 {
 	const int lanes = s->value->lanes;
@@ -149,27 +189,31 @@ void whole_store(struct block *b, const struct node *s, struct held h, struct op
 	const struct held t = h.temporary ? h : block_take(b);
 	const struct operand v = x86_vector(lanes, t.number);
 	const char *suffix = lanes == 1 ? "ss" : "ps";
-	double least, most;
+	struct operand from = x86_vector(lanes, h.number);
+	struct held end;
 	char mask[16];
 
 	if (s->value->elem != ELEM_F32) {
-		block_fail(b, "it stores whole numbers in fewer bits");
+		store_same(b, s, h, to);
 		return;
 	}
-	elem_range(elem, &least, &most);
-	if (elem == ELEM_S32)
-		most = 2147483520;
 	mask_text(b, s->valid, lanes, "", mask);
-	x86_line(b->x, "vmax%s %s, %s, %s", suffix, block_constant_operand(b, least, lanes).text,
-		 x86_vector(lanes, h.number).text, v.text);
-	x86_line(b->x, "vmin%s %s, %s, %s", suffix, block_constant_operand(b, most, lanes).text,
-		 v.text, v.text);
+	if (elem == ELEM_U8 && lanes == 16 && !is_positive(s->value)) {
+		x86_line(b->x, "vmax%s %s, %s, %s", suffix,
+			 block_constant_operand(b, 0, lanes).text, from.text, v.text);
+		from = v;
+	}
+	end = block_first_constant(
+		b, &(struct expr){.kind = EXPR_CONST, .lanes = lanes, .value = most_of(elem)});
+	x86_line(b->x, "vmin%s %s, %s, %s", suffix, from.text, x86_vector(lanes, end.number).text,
+		 v.text);
+	block_drop(b, end);
 	x86_line(b->x, "vcvtps2dq %s, %s", v.text, v.text);
 	if (elem == ELEM_S32)
 		x86_line(b->x, "%s %s, %s%s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text,
 			 mask);
 	else
-		store_bytes(b, s, t.number, mask, to);
+		store_bytes(b, s, t.number, t.number, mask, to);
 	if (t.number != h.number)
 		block_drop(b, t);
 }

@@ -7,6 +7,8 @@ int benchdnn_print(const struct workload *w, const char *name, int64_t count, st
 	int bias = workload_has_post(w, POST_BIAS);
 	struct buf posts = BUF_INIT;
 
+	if (workload_has_post(w, POST_SCALE)) /* it takes one number for all channels, or a file */
+		return -1;
 	if (w->op == &op_conv2d || w->op == &op_conv3d) {
 		int last = w->layout == LAYOUT_NHWC || w->layout == LAYOUT_NDHWC;
 		const char *tag = last ? "axb" : "abx";

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Kernels in 8 bits on processors: candidates, results and what comes of them, for each instruction set that the CPU has.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+unset TL_DB TL_ISA TL_CC
+export TL_CACHE="$tmp/cache" OMP_NUM_THREADS=2 # trials of several threads go another way
+
+printf 'op,prob,layout,post,dtype\nconv2d,mb1_ic16ih9_oc24oh9_kh3ph1,nhwc,bias+scale+relu,u8:s8:u8\nconv2d,mb1_ic8ih9_oc24oh9_kh1,nchw,bias+scale+add,u8:s8:s8\nconv2d,mb1g24_ic24ih9_oc24oh9_kh3ph1,nhwc,bias+scale,u8:s8:u8\nconv2d,mb1_ic3ih11_oc16oh6_kh3sh2ph1,nhwc,scale,s8\nmatmul,12x20:20x24,ab,bias+scale,u8:s8:f32\nmatmul,5x7:7x9,ab,bias,s8:s8:s32\n' |
+	tr + ' ' >"$tmp/w.csv"
+"$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(count '"post":\[[^]]*"scale"' "$tmp/w")" -eq 5 ]
+ok $? 'workloads in 8 bits with scales' || sed 's/^/# /' "$tmp/err"
+for bad in '"scale","bias"' '"relu","scale"' '"bias","add","scale"'; do
+	printf '{"tl":1,"type":"workload","op":"matmul","prob":"12x20:20x24","dtype":"u8:s8:f32","post":[%s]}\n' "$bad" | "$bin/tl-check" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q 'the post-op \(bias must be the first\|scale must be the first behind the bias\)' "$tmp/err"
+	ok $? "refused: $bad" || sed 's/^/# /' "$tmp/err"
+done
+printf '{"tl":1,"type":"workload","op":"matmul","prob":"12x20:20x24","post":["scale"]}\n' | "$bin/tl-check" | "$bin/tl-gen" -n 5 >"$tmp/out" 2>/dev/null
+[ "$(count '"type":"candidate"' "$tmp/out")" -eq 0 ] && grep -q 'no algorithm applies' "$tmp/out"
+ok $? 'scales of reals have no candidates'
+
+# What a machine can do decides what is proposed.
+"$bin/tl-gen" --arch=avx512_vnni -n 40 "$tmp/w" >"$tmp/dots" && "$bin/tl-gen" --arch=avx2 -n 40 "$tmp/w" >"$tmp/plain"
+[ $? -eq 0 ] && [ "$(count '"depth":4' "$tmp/dots")" -ge 80 ] && [ "$(count '"depth":4' "$tmp/plain")" -eq 0 ] && [ "$(count '"depth":2' "$tmp/plain")" -ge 80 ]
+ok $? 'products of four are proposed where there is an instruction for them, else those of two'
+! grep '"dtype":"s8' "$tmp/dots" | grep -q '"depth":4'
+ok $? 'and for a source without a sign'
+
+for isa in avx512_bf16 avx512_vnni avx512 avx2 scalar; do
+	has_isa $isa || {
+		skip "$isa: the CPU lacks it"
+		continue
+	}
+	TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k 3 >"$tmp/c" 2>"$tmp/err" &&
+		TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
+	ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
+	[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 10 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
+	ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
+	"$bin/tl-check" -q "$tmp/r-$isa"
+	ok $? 'results are valid records'
+done
+if has_isa avx512_vnni; then
+	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*vnni.*"verdict":"' "$tmp/r-avx512_vnni")" -ge 3 ] ||
+		[ "$(count '"impl":"onednn 2' "$tmp/r-avx512_vnni")" -eq 0 ] # later versions have no such scales
+	ok $? 'and compared with the library in 8 bits' || grep '"stage":"final"' "$tmp/r-avx512_vnni" | sed 's/^/# /'
+else
+	skip 'the library has no products of four here'
+fi
+
+"$bin/tl-store" -d "$tmp/db" "$tmp/r-scalar" >/dev/null && TL_ISA=scalar "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/best"
+[ $? -eq 0 ] && [ "$(count '"type":"result"' "$tmp/best")" -eq 6 ]
+ok $? 'results are stored and found'
+"$bin/tl-export" -d "$tmp/db" --all -o "$tmp/library" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q '6 workloads are in other element types than f32, in which no kernel is exported' "$tmp/err"
+ok $? 'tl-export says that it has none for them' || sed 's/^/# /' "$tmp/err"
+echo "1..$n"
