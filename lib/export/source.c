@@ -105,7 +105,8 @@ static void comment(const struct piece *p, struct buf *out)
 
 /* ---- a kernel ---- */
 
-static const char *const slot_kind[TENSOR_ROLES] = {"src", "weights", "bias", "add", "mul", "dst"};
+static const char *const slot_kind[TENSOR_ROLES] = {"src", "weights", "bias", "add",
+						    "mul", "scale",   "dst"};
 
 /* The buffer of a slot. */
 static const struct buffer *slot(const struct nest *n, int i)
@@ -304,7 +305,8 @@ static void operator_text(const struct workload *w, const char *prefix, struct b
 	workload_posts(w, out);
 	buf_str(out, "\"");
 	for (int i = 0; i < TENSOR_ROLES; i++)
-		buf_fmt(out, ", %lld", (long long)size[i]);
+		if (i != TENSOR_SCALE) /* what is exported has none */
+			buf_fmt(out, ", %lld", (long long)size[i]);
 	buf_fmt(out, ", %d, \"%s\", ", !w->rhs_const, w->dtype_text);
 	constant(prefix, dtype_name(w->dtype.src), out);
 	buf_str(out, ", ");
