@@ -671,6 +671,12 @@ static int first_kind(void)
 	return dots >> DTYPE_BF16 & 1 ? F32_KINDS : F32_KINDS + BF16_KINDS;
 }
 
+/* Whole numbers are the same with and without instructions for bf16. */
+static int kinds_end(void)
+{
+	return F32_KINDS + BF16_KINDS + (dots >> DTYPE_BF16 & 1 ? 0 : WHOLE_KINDS);
+}
+
 int main(void)
 {
 	static const char *const isas[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2",
@@ -699,7 +705,7 @@ int main(void)
 		memset(compiled_of, 0, sizeof compiled_of);
 		if (!dots)
 			check_definitions(m.isa, dir);
-		for (int op = first_kind(); op < F32_KINDS + BF16_KINDS + WHOLE_KINDS; op++) {
+		for (int op = first_kind(); op < kinds_end(); op++) {
 			static const struct {
 				const char *name;
 				int (*draw)(struct workload *w); /* NULL: another way */

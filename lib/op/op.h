@@ -16,7 +16,7 @@
 #include "lib/io/json.h"
 #include "lib/space/types.h"
 
-enum { OP_MAX_DIMS = 24, OP_MAX_POSTS = 6, OP_MAX_TENSORS = 6, PROB_MAX = 320 };
+enum { OP_MAX_DIMS = 24, OP_MAX_POSTS = 6, PROB_MAX = 320 };
 
 struct workload;
 struct nest;
@@ -36,7 +36,8 @@ enum tensor_role {
 		       b x h x n x v */
 	TENSOR_SCALE, /* oc or n factors of sums of whole numbers */
 	TENSOR_DST,
-	TENSOR_ROLES
+	TENSOR_ROLES,
+	OP_MAX_TENSORS = TENSOR_ROLES /* one of each */
 };
 
 struct tensor {
