@@ -107,7 +107,8 @@ static const char *isas_why(void)
 
 		s += *s == ',';
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
-		if (!isa_find(name))
+		if (!isa_find(name) ||
+		    !strcmp(name, "avx512_vnni")) /* it has no kernels of its own */
 			return "--isa wants avx512_bf16, avx512, avx2 and scalar, separated by "
 			       "commas";
 	}

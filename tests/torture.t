@@ -148,7 +148,7 @@ fi
 hostile=$(awk '$3 != "-"' "$tmp/a.plan" | wc -l)
 [ "$hostile" -ge 30 ]
 ok $? "$hostile hostile candidates, a good one behind each"
-measure "$tmp/a.chosen" --final=0 --timeout=2s --memory=256000000 --no-preempt >"$tmp/out" 2>"$tmp/err"
+measure "$tmp/a.chosen" --final=0 --timeout=4s --memory=256000000 --no-preempt >"$tmp/out" 2>"$tmp/err"
 ok $? 'the run goes through: exit 0'
 nothing_left
 ok $? 'no process of it is left'

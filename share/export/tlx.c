@@ -50,7 +50,9 @@ const struct tlx_op *tlx_find_typed(const char *op, const char *prob, const char
 const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
 			      const char *post)
 {
-	return tlx_find_typed(op, prob, layout, post, NULL);
+	const struct tlx_op *o = tlx_find_typed(op, prob, layout, post, "f32");
+
+	return o ? o : tlx_find_typed(op, prob, layout, post, NULL);
 }
 
 /* ---- types ---- */

@@ -40,7 +40,8 @@ struct tlx_op {
 };
 size_t tlx_count(void);
 const struct tlx_op *tlx_at(size_t i);
-/* layout and post may be NULL: the first operator with this problem. NULL: there is none. */
+/* layout and post may be NULL: the first operator with this problem, in f32 if there is one. NULL:
+ * there is none. */
 const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
 			      const char *post);
 /* The same in these types. */
