@@ -298,7 +298,7 @@ static int write_and_tune(const char *path, const struct network_options *o, con
 	return rc;
 }
 
-/* What tl-extract finds in a model is in f32; in other types tl-tune gets what the model's steps
+/* tl-extract finds a model's workloads in f32. In other types tl-tune gets what the model's steps
  * compute. */
 static int tune_model(const char *path, const struct network_options *o, struct err *e)
 {

@@ -351,7 +351,7 @@ const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
  * but of bf16. */
 const struct expr *ex_load_whole(struct nest *n, int buffer, int lanes, struct affine index,
 				 const struct affine *valid);
-/* What is computed with in type `sum`, ELEM_F32 or ELEM_S32: ex_load_whole() or ex_load(). */
+/* Loads what is computed with in type `sum`, ELEM_F32 or ELEM_S32: ex_load_whole() or ex_load(). */
 const struct expr *ex_load_as(struct nest *n, enum elem sum, int buffer, int lanes,
 			      struct affine index, const struct affine *valid);
 /* A register as it is, whole numbers, too. */

@@ -47,8 +47,8 @@ static int get_as(struct making *k, int value, const int *order, enum elem elem,
 	return 0;
 }
 
-/* What the weights are before the kernel's own are made of them: constants are packed in single
- * precision. */
+/* Returns the type of the weights before the kernel's own are made of them: constants are packed in
+ * single precision. */
 static enum elem weights_elem(const struct making *k)
 {
 	return k->t->w.rhs_const ? ELEM_F32 : k->in;

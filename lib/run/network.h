@@ -71,8 +71,8 @@ struct network_error {
 	double max;	/* largest difference over largest value */
 	double l2;	/* root of the sum of squares, over that of what it should be */
 	int not_finite; /* NaN or infinity is in other places than it should be */
-	/* Of a matrix of at least two columns, which may be scores of classes: its rows, and in how
-	 * many of them the largest element is where it should be. 0: it is none. */
+	/* A matrix of at least two columns may be scores of classes. These count its rows, and
+	 * those whose largest element is where it should be. 0: it is no such matrix. */
 	int64_t rows, same_first;
 };
 /* The error that outputs may have, in either measure, where `single` is what they may have in

@@ -1,4 +1,4 @@
-/* What the printer of GNU C (c.h) says with groups, and with elements of bf16. The texts may stand
+/* The printer of GNU C (c.h) says groups, and elements of bf16, with these texts. They may stand
  * in a source more than once, behind the prelude; that of groups first.
  */
 #ifndef TL_TARGET_C_BF16_H

@@ -37,7 +37,7 @@ static const char words[] =
 	"INLINE float loadn_v1_##T(const T *p, long n) { return n > 0 ? *p : 0; } \\\n"
 	"INLINE int loadn_i1_##T(const T *p, long n) { return n > 0 ? *p : 0; } \\\n"
 	"INLINE void storen_v1_##T(T *p, float x, long n) { if (n > 0) store_v1_##T(p, x); }\n"
-	/* Of elements of 8 bits, which are exact in single precision. */
+	/* These store elements of 8 bits, which are exact in single precision. */
 	"#define ONE_BYTE(T) \\\n"
 	"INLINE void store_i1_##T(T *p, int x) { store_v1_##T(p, x); } \\\n"
 	"INLINE void storen_i1_##T(T *p, int x, long n) { storen_v1_##T(p, x, n); }\n"

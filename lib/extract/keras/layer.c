@@ -161,7 +161,7 @@ int layer_activation_layer(const struct call *l, const struct call_row *row)
 	return layer_made(l, out == l->in[0] ? one(l, "Identity", out) : out);
 }
 
-/* What a ReLU is that has a slope, or a largest value. */
+/* A ReLU that has a slope, or a largest value, is one of these. */
 static const struct call_row leaky = {NULL, "LeakyRelu", "0",
 				      CALL_ATTRS({CALL_REAL, "alpha", "negative_slope"})};
 static const struct call_row bounded = {
