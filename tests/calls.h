@@ -11,7 +11,7 @@
  *     $0a $1c ..   a size of an operand
  *     $PAD         padding in the format's words: of a call without padding, or with it
  *     $stride ..   an attribute
- * What a format has no row for is no case of it. So each format says how many cases it has.
+ * A format tests the operators that it has rows for, and says how many these are.
  */
 #ifndef TL_TESTS_CALLS_H
 #define TL_TESTS_CALLS_H

@@ -663,7 +663,7 @@ static int64_t from_env(const char *name, int64_t def)
 	return s ? atoll(s) : def;
 }
 
-/* Of problems, those whose kernels the machine's dots make other ones. */
+/* Returns the first kind of problems whose kernels differ by the machine's dots. */
 static int first_kind(void)
 {
 	if (!dots)

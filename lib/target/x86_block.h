@@ -110,7 +110,7 @@ enum elem block_elem(const struct block *b, int buffer);
 /* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. */
 extern const char block_no_mask[];
 
-/* What x86_whole.c has for whole numbers (elem.h) of 8 and 32 bits and for their groups. */
+/* x86_whole.c prints these for whole numbers (elem.h) of 8 and 32 bits and for their groups. */
 /* to = the value of a load, or of a broadcast of one, that converts them. */
 void whole_load(struct block *b, const struct expr *e, int to);
 /* to += a * b, of whole numbers or their groups. */

@@ -52,7 +52,7 @@ static void load_bytes(struct block *b, const struct expr *of, int broadcasts, i
 	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign, from.text, v.text, mask);
 }
 
-/* Those of 32 bits, as they are. */
+/* Loads numbers of 32 bits as they are. */
 static void load_words(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
 {
 	const struct operand v = x86_vector(lanes, to),

@@ -88,7 +88,7 @@ int brgemm_waits(const struct brgemm_out *o)
 	return 0;
 }
 
-/* What is stored: single precision, unless the sum itself is the result. */
+/* Returns what is stored: single precision, unless the sum itself is the result. */
 static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec,
 				    const struct brgemm_out *o)
 {

@@ -14,7 +14,7 @@ int post_bias_first(int npost, const struct post_op *post);
 
 int post_has(int npost, const struct post_op *post, enum post kind);
 
-/* What the post-ops bias, add, mul and scale take for one value or vector. add NULL: it is in the
+/* The post-ops bias, add, mul and scale take these for one value or vector. add NULL: it is in the
  * value already. */
 struct post_values {
 	const struct expr *bias, *add, *mul, *scale;

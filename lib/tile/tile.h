@@ -14,9 +14,9 @@
 struct tile {
 	const char *name;
 	int depth;
-	/* Of these types it multiplies sources and weights; all: of any that loads make single
-	 * precision; whole: of any whole numbers of 8 bits. The machine's instruction, which it
-	 * needs if it takes but one type, is that of the source's type. */
+	/* It multiplies sources and weights of these types. takes_all: it multiplies all that loads
+	 * make single precision. takes_whole: it multiplies all whole numbers of 8 bits. A tile of
+	 * one type needs the machine's instruction for the source's type. */
 	enum dtype type, weights;
 	int takes_all, takes_whole;
 	enum elem sum; /* of what it sums: ELEM_F32 or ELEM_S32 */

@@ -71,7 +71,7 @@ static struct spread spread_of_scales(const struct workload *w)
 /* Whole numbers of 8 bits are over their whole range, but weights are even and have seven bits:
  * where there is no VNNI, oneDNN adds pairs of products in 16 bits, which saturate beyond, and
  * halves weights if the source has a sign (its developer guide, "Nuances of int8 Computations").
- * What is added to their sums is as large as a few products; factors are small. All is exact in the
+ * An operand that is added is as large as a few products; factors are small. All is exact in the
  * session's arrays. */
 static struct spread spread_of_wholes(const struct workload *w, enum tensor_role role)
 {
