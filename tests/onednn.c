@@ -129,7 +129,7 @@ static void test_variant(struct baseline *r, int v, const struct problem *p, enu
 			   baseline_name(r, v));
 }
 
-/* What is between -1 and 1 becomes whole numbers, or scales of their sums. Weights are even
+/* Values between -1 and 1 become whole numbers, or scales of their sums. Weights are even
  * and have seven bits: without VNNI the library adds pairs of products in 16 bits, which saturate
  * beyond, and halves weights if the source has a sign. */
 static void make_whole(const struct workload *w, enum tensor_role role, float *array, int64_t n)
