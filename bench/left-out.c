@@ -6,8 +6,8 @@
  * folds, so that the model knows neither the CPU nor the workload. Files after -- are of test
  * networks: no model learns from them.
  *
- * Prints a record for each CPU, instruction set and kind of networks ("held-out" or "test"). It has
- * the scores of rank (top1, ...) by
+ * Prints a record for each CPU, instruction set, state of the caches and kind of networks
+ * ("held-out" or "test"). It has the scores of rank (top1, ...) by
  * - the draft;
  * - MODEL (which may have learned from this very CPU; "-": none);
  * - the model that was left out ("left_out");
@@ -41,7 +41,7 @@ static const char *const by_name[BYS] = {"draft",  "model",	"left_out",
 struct recorded {
 	struct dataset data;
 	const char *kind;
-	struct map cpu; /* by env */
+	struct map cpu; /* by env's id */
 };
 
 /* Figures are printed of this: an env's groups of one kind. */
@@ -98,6 +98,14 @@ static const char *known_cpu(const char *name, struct err *e)
 	return all.cpu[all.ncpus++] = name;
 }
 
+static struct set *set_of(const struct recorded *r, const struct data_env *env)
+{
+	for (int i = 0; i < all.nsets; i++)
+		if (all.set[i].from == r && all.set[i].env == env)
+			return &all.set[i];
+	return NULL;
+}
+
 static int read_file(struct recorded *r, const char *path, struct err *e)
 {
 	int64_t bad = 0;
@@ -108,13 +116,12 @@ static int read_file(struct recorded *r, const char *path, struct err *e)
 		return -1;
 	for (size_t i = 0; i < r->data.envs.n; i++) {
 		const struct data_env *env = r->data.envs.item[i].value;
-		void **place = map_put(&r->cpu, env->id, strlen(env->id), NULL);
 
 		if (!env->known)
 			return err_set(e, "%s does not say of what machine it is", path);
-		if (*place)
+		if (set_of(r, env))
 			continue;
-		*place = (void *)(intptr_t)cpu;
+		*map_put(&r->cpu, env->id, strlen(env->id), NULL) = (void *)(intptr_t)cpu;
 		if (all.nsets == SETS)
 			return err_set(e, "there are more than %d envs", SETS);
 		all.set[all.nsets++] = (struct set){.from = r, .env = env, .cpu = cpu};
@@ -136,14 +143,6 @@ static int read_all(char **files, struct err *e)
 }
 
 /* ---- ranking ---- */
-
-static struct set *set_of(const struct recorded *r, const struct data_group *g)
-{
-	for (int i = 0; i < all.nsets; i++)
-		if (all.set[i].from == r && all.set[i].env == g->env)
-			return &all.set[i];
-	return NULL;
-}
 
 static int is_of(const struct recorded *r, const struct data_group *g, const char *cpu)
 {
@@ -187,7 +186,7 @@ static void score_group(const struct recorded *r, const struct data_group *g, en
 	if (by == BY_PREDICTED)
 		weigh(g, deviation, value);
 	if (n > 1)
-		score_add(&set_of(r, g)->score[by], value, latency, n, count);
+		score_add(&set_of(r, g->env)->score[by], value, latency, n, count);
 	free(deviation);
 	free(value);
 	free(latency);
@@ -262,8 +261,8 @@ static void first_round(const struct set *s, int fold, const struct model *m, st
 	for (int left = 100 * TEACHING; left && d->groups.n < TEACHING; left--) {
 		const struct data_group *g = dataset_group(from, rng_below(&rng, from->groups.n));
 
-		if (!strcmp(g->env->id, s->env->id) && fold_of(&all.learned, g) != fold &&
-		    !map_get(&d->groups, g->w.id.s, ID_HEX))
+		if (!strcmp(g->env->id, s->env->id) && g->env->caches == s->env->caches &&
+		    fold_of(&all.learned, g) != fold && !map_get(&d->groups, g->w.id.s, ID_HEX))
 			add_first(d, g, m, &rng);
 	}
 }
@@ -352,9 +351,10 @@ static void print(const struct set *s)
 {
 	if (!s->score[BY_DRAFT].groups)
 		return;
-	printf("{\"tl\":1,\"type\":\"left-out\",\"cpu\":\"%s\",\"isa\":\"%s\",\"networks\":\"%s\","
+	printf("{\"tl\":1,\"type\":\"left-out\",\"cpu\":\"%s\",\"isa\":\"%s\",\"cache\":\"%s\",\"networks\":\"%s\","
 	       "\"workloads\":%lld",
-	       s->cpu, s->env->limits.isa, s->from->kind, (long long)s->score[BY_DRAFT].groups);
+	       s->cpu, s->env->limits.isa, caches_name(s->env->caches), s->from->kind,
+	       (long long)s->score[BY_DRAFT].groups);
 	for (int i = 0; i < BYS; i++)
 		if (s->score[i].groups)
 			tops_print(by_name[i], &s->score[i], 0);

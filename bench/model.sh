@@ -20,7 +20,7 @@ exclude='' recorded=''
 for network in $test; do
 	workloads "$network" >"$dir/$network.workloads"
 	exclude="$exclude --exclude=$dir/$network.workloads"
-	for space in "$network" "avx2-$network"; do
+	for space in "$network" "avx2-$network" "cold-$network"; do
 		[ ! -f "$spaces/$space.zst" ] || recorded="$recorded $space"
 	done
 done
@@ -62,13 +62,15 @@ fi
 echo "how fast tl-filter ranks, and what it loses" >&2
 for network in $recorded; do # with the ISA that it was recorded for
 	case $network in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
+	name=${network#avx2-}
+	name=${name#cold-}
 	zstdcat "$spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"
 	for how in draft model; do
 		start=$(date +%s.%N)
 		"$bin/tl-filter" -m "$dir/1.model" --by=$how -k 32 -o "$dir/kept.$how" "$dir/candidates"
 		end=$(date +%s.%N)
-		lost=$(perl bench/model.pl lost "$dir/${network#avx2-}.workloads" "$dir/kept.$how" "$dir/space")
+		lost=$(perl bench/model.pl lost "$dir/$name.workloads" "$dir/kept.$how" "$dir/space")
 		awk -v s="$start" -v e="$end" -v n="$(wc -l <"$dir/candidates")" -v how=$how -v network="$network" -v lost="$lost" 'BEGIN {
 			printf "{\"tl\":1,\"type\":\"filter\",\"network\":\"%s\",\"by\":\"%s\",\"candidates\":%d,\"per_s\":%.0f,%s}\n", network, how, n, n / (e - s), lost }' \
 			>>"$dir/figures.ndjson"

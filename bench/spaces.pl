@@ -44,6 +44,7 @@ sub slim { # a result; its time, and samples, where it has any; is it the first?
 		",\"knobs\":$knobs,\"status\":" . field($line, 'status');
 	$out .= ',"stage":"race","latency_s":' . short($latency) if defined $latency;
 	$out .= ",\"samples_s\":[$samples]" if defined $samples;
+	$out .= ',"cache":"weights-cold"' if (field($line, 'cache') // '') eq '"weights-cold"';
 	$out .= sprintf ',"error":{"l2":%.2g,"max":%.2g}', $l2, $max if defined $max;
 	$out .= ',"why":' . field($line, 'why') if $line =~ /"status":"(?!ok)[^"]*".*"why":/;
 	$out .= ',"env_id":' . field($line, 'env_id') . ',"at":' . field($line, 'at');

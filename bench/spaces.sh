@@ -4,7 +4,8 @@
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
 # to tell apart most; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
-# whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides.
+# whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is timed with
+# weights out of the caches, as networks find them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter.
 #
@@ -45,7 +46,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 		grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\"" || :
 		echo "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"$(basename "$1")\",\"drawn\":${2#*:},\"why\":\"the plan\"}"
 	} |
-		"$bin/tl-measure" --cache=warm --no-preempt --samples --final 0 --race 20ms -o "$1.results"
+		"$bin/tl-measure" --cache="$cache" --no-preempt --samples --final 0 --race 20ms -o "$1.results"
 	perl bench/spaces.pl merge "$1.results" >"$1.part"
 	mv "$1.part" "$1.space"
 	rm -rf "$1.candidates" "$1.reference" "$1.results" "$TL_CACHE/objects"
@@ -59,6 +60,7 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 		;;
 	*) unset TL_ISA ;;
 	esac
+	case $set in cold-*) cache=weights-cold ;; *) cache=warm ;; esac
 	mkdir -p "$dir/$set"
 	"$bin/tl-extract" -q "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
