@@ -289,10 +289,62 @@ static void test_sites(void)
 	   right);
 }
 
+/* Bytes of src that a loop of 64 touches by these loads, 1 float each: strides and places. */
+static double touched_by(int n, const int64_t (*load)[2])
+{
+	double body[WALK_LOOPS], by_buffer[NEST_BUFFERS];
+	const struct expr *sum = NULL;
+	static struct walk walk;
+	int64_t registers;
+	int src, dst, i;
+
+	arena_reset(&arena);
+	nest_init(&nest, &arena, "kernel");
+	src = nest_arg(&nest, "src", TENSOR_SRC, 65536, 0);
+	dst = nest_arg(&nest, "dst", TENSOR_DST, 64, 1);
+	nest_for(&nest, LOOP_PARALLEL, "p", af(0), af(1));
+	i = nest_for(&nest, LOOP_SERIAL, "i", af(0), af(64));
+	for (int k = 0; k < n; k++) {
+		const struct affine at = af_add(af_mul(af_var(i), load[k][0]), af(load[k][1]));
+		const struct expr *x = ex_load(&nest, src, 1, at, NULL);
+
+		sum = sum ? ex_op(&nest, EXPR_ADD, sum, x, NULL) : x;
+	}
+	nest_store(&nest, dst, af_var(i), NULL, sum);
+	nest_close_to(&nest, 0);
+	static_check(&nest, &avx512, &registers, NULL);
+	walk_nest(&walk, &nest, &avx512, registers, 0);
+	walk_working_sets(&walk, body, by_buffer);
+	return by_buffer[src];
+}
+
+/* Several sites touch as much of a buffer as all of them, and what two of them touch once. */
+static void test_together(void)
+{
+	static const int64_t same[][2] = {{1, 0}, {1, 0}, {1, 1}}, apart[][2] = {{1, 0}, {1, 4096}};
+	static const int64_t chain[][2] = {{1, 0}, {1, 32}, {1, 64}},
+			     rows[][2] = {{64, 0}, {64, 32}};
+	struct draft d;
+	double bytes = 0;
+
+	ok(touched_by(3, same) == 256, "sites of one line: %g bytes", touched_by(3, same));
+	ok(touched_by(2, apart) == 512, "sites apart: %g", touched_by(2, apart));
+	ok(touched_by(3, chain) == 512, "sites that overlap: %g", touched_by(3, chain));
+	ok(touched_by(2, rows) == 64 * 128, "two lines of each row: %g", touched_by(2, rows));
+	use("matmul", "64x512:512x1024", NULL);
+	d = draft("strassen", " vl=16 nv=2 mr=8", &avx512);
+	for (int i = 0; i < nest.nbuffers; i++)
+		if (nest.buffer[i].role == TENSOR_WEIGHTS && nest.buffer[i].kind == BUFFER_PACKED)
+			bytes += (double)buffer_bytes(&nest.buffer[i]);
+	ok(bytes == 512 * 1024 * 4 * 7 / 4 && d.whole > bytes / 2,
+	   "two threads read all of strassen's %g bytes of weights: %g each", bytes, d.whole);
+}
+
 int main(void)
 {
 	make_machine();
 	test_sites();
+	test_together();
 	test_tiles();
 	test_threads();
 	test_memory();

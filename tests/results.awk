@@ -34,7 +34,7 @@ function id(name,    i, s) {
 # Fills candidate[0 .. count - 1]: what a record has from its candidate_id to its knobs.
 function draw(record, count,    command, line, k) {
 	gsub(/'/, "'\\''", record)
-	command = "printf '%s\\n' '" record "' | env -u TL_ISA TL_LIMITS=l1d=49152,l2=2097152,l3=34603008,wide=1 OMP_NUM_THREADS=2 " bin \
+	command = "printf '%s\\n' '" record "' | env -u TL_ISA TL_LIMITS=l1d=49152,l2=2097152,l3=34603008,wide=1,l3rate=10 OMP_NUM_THREADS=2 " bin \
 		"/tl-gen -q --arch=avx512 -a " (field(record, "op") == "matmul" ? "gemm" : "direct") " -n " count
 	k = 0
 	while ((command | getline line) > 0)

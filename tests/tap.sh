@@ -34,7 +34,7 @@ has_isa() { # avx512, avx2 or scalar: does the CPU have it?
 # From here on programs judge for a machine of this instruction set, this many threads, and the caches of a Xeon of 2023,
 # whatever they run on. It fails where the CPU lacks the instruction set.
 as_machine() { # avx512, avx2 or scalar; threads
-	TL_ISA=$1 OMP_NUM_THREADS=$2 TL_LIMITS=l1d=49152,l2=2097152,l3=34603008,wide=1
+	TL_ISA=$1 OMP_NUM_THREADS=$2 TL_LIMITS=l1d=49152,l2=2097152,l3=34603008,wide=1,l3rate=10
 	export TL_ISA OMP_NUM_THREADS TL_LIMITS
 	has_isa "$1"
 }

@@ -112,7 +112,7 @@ cpus 2 | train >"$tmp/two" && ! head -n 1 "$tmp/two" | grep -q 'scale_abroad\|cp
 ok $? 'the card tells what the model is worth on a CPU left out'
 sed '/"done"/d; 1s/"scale":[0-9.e-]*,"scale_abroad":[0-9.e-]*/"scale":1,"scale_abroad":10/' "$tmp/three" | rehash >"$tmp/ten"
 # deviations L2 MODEL: on a machine with such a second-level cache
-deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432,wide=1 "$bin/tl-filter" -m "$2" -k 20 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
+deviations() { TL_LIMITS=l1d=49152,l2=$1,l3=33554432,wide=1,l3rate=10 "$bin/tl-filter" -m "$2" -k 20 "$tmp/all" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*"deviation":\([^,}]*\).*/\1 \2/p' | sort; }
 sed 's/"scale_abroad":10/"scale_abroad":1/;/"done"/d' "$tmp/ten" | rehash >"$tmp/one"
 for l2 in 2097152 4194304; do
 	deviations $l2 "$tmp/one" >"$tmp/a"

@@ -113,8 +113,7 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	struct level level[LEVELS];
 
 	walk_nest(w, n, m, registers, 0);
-	walk_working_sets(w, &d->whole, d->body);
-	walk_touched(w, touched);
+	d->whole = walk_working_sets(w, d->body, touched);
 	team_shares(d, touched, shared);
 	for (int i = 0; i < n->nbuffers; i++)
 		own[i] = 1;
@@ -123,7 +122,7 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	d->uneven_cycles = uneven(w, &first);
 	d->compute_cycles = w->cycles + d->uneven_cycles;
 	level[FROM_L2] = (struct level){(double)m->l1d, assumed.l2};
-	level[FROM_L3] = (struct level){(double)m->l2, assumed.l3};
+	level[FROM_L3] = (struct level){(double)m->l2, assumed_l3(m)};
 	level[FROM_MEMORY] = (struct level){(double)m->l3 / w->threads, assumed.memory};
 	warm[LEVELS] = far[LEVELS] = d->compute_cycles;
 	for (int i = 0; i < LEVELS; i++) {

@@ -232,6 +232,9 @@ static void find_touched(struct walk *w, const struct walk_form *f, int lanes, s
 	}
 	step[w->depth] = size * lanes;
 	t->outside[w->depth] = w->outside[w->depth];
+	t->span[w->depth] = size * lanes;
+	for (int d = w->depth - 1; d >= 0; d--)
+		t->span[d] = t->span[d + 1] + step[d] * (w->path[d].dealt - 1);
 	for (int d = w->depth; d >= 0; d--)
 		t->touched[d] =
 			d < w->depth && step[d] == 0
@@ -285,7 +288,9 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 		w->last.lanes = lanes;
 		w->last.form = f;
 	}
+	t->middle = f.mean * elem_size(w->n->buffer[root].elem);
 	t->store = store > 0;
+	t->share = share;
 	t->times = store ? store * share : share;
 	for (int i = 0; i < w->last.conflicts; i++)
 		w->conflict_bytes += t->times * w->outside[w->depth] * LINE;
@@ -465,12 +470,19 @@ static void push(struct walk *w, const struct node *s, double n, double dealt)
 	assert(d < WALK_DEPTH && w->nloops < WALK_LOOPS);
 	evaluate(w, &s->a, v);
 	w->path[d] = (struct walk_loop){w->nloops++, s->loop, n, dealt};
+	w->body[w->path[d].id] = (struct walk_sites){w->nsites, w->nsites, d + 1};
 	w->outside[d + 1] = w->outside[d] * dealt;
 	w->copies[d + 1] = w->copies[d] * (s->loop == LOOP_UNROLL ? n : 1);
 	v->mean += (n - 1) / 2;
 	v->slope[d] = 1;
 	v->loops |= (uint32_t)1 << d;
 	w->depth++;
+}
+
+static void pop(struct walk *w)
+{
+	w->depth--;
+	w->body[w->path[w->depth].id].end = w->nsites;
 }
 
 static double trips(struct walk *w, const struct node *s)
@@ -521,7 +533,7 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 		if (inner.ops.n[WALK_FMA] > 0)
 			keep_inner(w, &inner, n, each, share);
 	}
-	w->depth--;
+	pop(w);
 	here->cycles += times * (n * each + machine.entry);
 	here->loops++;
 }
@@ -552,7 +564,8 @@ static void walk_parallel(struct walk *w, const struct node *s, struct work *her
 	for (int i = 0; i < count; i++)
 		push(w, loop[i], w->first_item ? 1 : n[i], dealt[i]);
 	walk_body(w, loop[count - 1]->body, here, times, share);
-	w->depth = depth;
+	while (w->depth > depth)
+		pop(w);
 }
 
 static void walk_for(struct walk *w, const struct node *s, struct work *here, double times,
@@ -573,7 +586,7 @@ static void walk_for(struct walk *w, const struct node *s, struct work *here, do
 	}
 	push(w, s, n, n);
 	walk_body(w, s->body, here, times * n, share);
-	w->depth--;
+	pop(w);
 }
 
 static void walk_if(struct walk *w, const struct node *s, struct work *here, double times,
@@ -672,67 +685,4 @@ void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int
 	begin_phase(w, &all);
 	walk_body(w, n->body, &all, 1, 1);
 	end_phase(w, &all);
-}
-
-/* A buffer counts once in each. */
-void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS])
-{
-	double most[WALK_LOOPS + 1][NEST_BUFFERS];
-	int nbuffers = w->n->nbuffers;
-
-	for (int i = 0; i <= w->nloops; i++)
-		memset(most[i], 0, sizeof(double) * (size_t)nbuffers);
-	for (int i = 0; i < w->nsites; i++) {
-		const struct walk_site *t = &w->site[i];
-
-		for (int d = 0; d <= t->depth; d++) {
-			double *p = &most[d ? t->loop[d - 1] + 1 : 0][t->buffer];
-
-			*p = max(*p, t->touched[d]);
-		}
-	}
-	for (int i = 0; i <= w->nloops; i++) {
-		double sum = 0;
-
-		for (int b = 0; b < nbuffers; b++)
-			sum += most[i][b];
-		if (i)
-			body[i - 1] = sum;
-		else
-			*whole = sum;
-	}
-}
-
-void walk_touched(const struct walk *w, double by_buffer[NEST_BUFFERS])
-{
-	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
-	for (int i = 0; i < w->nsites; i++) {
-		const struct walk_site *t = &w->site[i];
-
-		by_buffer[t->buffer] = max(by_buffer[t->buffer], t->touched[0]);
-	}
-}
-
-/* With the outermost loop whose body fits, each byte that the loop touches moves once a pass. */
-double walk_traffic(const struct walk *w, double size, double whole, const double *body,
-		    double by_buffer[NEST_BUFFERS])
-{
-	double sum = 0;
-
-	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
-	if (whole <= size)
-		return 0;
-	for (int i = 0, d = 0, last = -2; i < w->nsites; i++) {
-		const struct walk_site *t = &w->site[i];
-		const int inner = t->depth ? t->loop[t->depth - 1] : -1;
-		double bytes;
-
-		for (d = inner == last ? d : 0; d < t->depth && body[t->loop[d]] > size;)
-			d++;
-		last = inner;
-		bytes = t->times * t->touched[d] * t->outside[d];
-		by_buffer[t->buffer] += bytes;
-		sum += bytes;
-	}
-	return sum;
 }

@@ -42,10 +42,19 @@ struct walk_site {
 	int store;
 	int depth;
 	int loop[WALK_DEPTH];
-	double times; /* how often, all loops and conditions counted, a thread's share */
-	double pages; /* that one run of the innermost serial loop touches */
+	double share;  /* of the passes of its loops in which the conditions around it hold */
+	double times;  /* the same, twice for a store, whose lines come and go */
+	double pages;  /* that one run of the innermost serial loop touches */
+	double middle; /* of what it touches, bytes from the buffer's start */
+	double span[WALK_DEPTH + 1];	/* bytes from the first to the last of touched */
 	double touched[WALK_DEPTH + 1]; /* bytes by one pass of the loops from this depth inwards */
+	double moved[WALK_DEPTH + 1];	/* of these, without what other sites bring */
 	double outside[WALK_DEPTH + 1]; /* passes of the loops outside of this depth */
+};
+
+/* A loop's sites: those of its body, in the text's order, and the depth that they have it from. */
+struct walk_sites {
+	int first, end, depth;
 };
 
 /* The last site followed from these: the innermost loop's id (-1: none), lanes and slopes. The last
@@ -102,6 +111,7 @@ struct walk {
 	double conflict_bytes; /* extra traffic from the second-level cache */
 	int nloops, nsites;
 	struct walk_site site[WALK_SITES];
+	struct walk_sites body[WALK_LOOPS];
 	/* While it walks. */
 	int folded;	/* no register is left for a broadcast: each multiply-add loads its own */
 	int first_item; /* look at the first item of the parallel loops instead of their mean */
@@ -117,10 +127,9 @@ struct walk {
  * first item of the parallel loops is looked at instead of their mean, without sites. */
 void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int64_t registers,
 	       int first_item);
-/* Bytes: of the whole, and of one iteration of each loop, by its id. */
-void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS]);
-/* Bytes that a thread touches, by buffer. */
-void walk_touched(const struct walk *w, double by_buffer[NEST_BUFFERS]);
+/* Bytes that a thread touches: of one iteration of each loop, by its id; of the whole, by buffer.
+ * Returns the sum of these. What several sites touch counts once. */
+double walk_working_sets(struct walk *w, double body[WALK_LOOPS], double by_buffer[NEST_BUFFERS]);
 /* Bytes that move into a cache of this size, by buffer. Returns their sum. */
 double walk_traffic(const struct walk *w, double size, double whole, const double *body,
 		    double by_buffer[NEST_BUFFERS]);

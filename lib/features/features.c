@@ -15,7 +15,7 @@ static const char *const group[] = {FEATURE_LIST(FEATURE_GROUP)};
 
 const struct feature_list features_threads = {
 	.of = "threads of a processor",
-	.revision = 1,
+	.revision = 2,
 	.n = FEATURES,
 	.name = name,
 	.group = group,
@@ -73,7 +73,7 @@ void features_rates(const struct limits *m, struct rates *r)
 	*r = (struct rates){
 		.flops = hz * threads * m->fma_per_cycle * m->lanes * 2 / turns,
 		.l2 = hz * threads * assumed.l2,
-		.l3 = hz * threads * assumed.l3,
+		.l3 = hz * threads * assumed_l3(m),
 		.memory = hz * threads * assumed.memory,
 		.fork_s = assumed.fork_s,
 	};

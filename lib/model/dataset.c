@@ -133,13 +133,25 @@ static struct data_env *env_of(struct dataset *d, const char *id, enum caches ca
 	return env;
 }
 
+/* What a probe says of the machine's kind. */
+static void read_probe(const struct json_doc *doc, const struct json *probe, struct limits *m)
+{
+	const struct json *rates = json_get(doc, probe, "bandwidth_all");
+	double peak, all, l3;
+
+	if (!json_num(json_get(doc, probe, "peak_flops"), &peak))
+		m->wide_turns = isa_wide_turns(m, peak);
+	if (!json_num(json_get(doc, probe, "peak_flops_all"), &all) &&
+	    !json_num(json_get(doc, rates, "l3"), &l3))
+		m->l3_rate = isa_l3_rate(m, all, l3);
+}
+
 /* Limits as the "env" object tells them. */
 static void read_env(struct dataset *d, const struct json *v, const char *id)
 {
 	const struct json_doc *doc = &d->doc;
 	struct limits limits = d->here;
 	int64_t threads = limits.threads;
-	double peak;
 	const char *isa;
 
 	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
@@ -150,8 +162,7 @@ static void read_env(struct dataset *d, const struct json *v, const char *id)
 	number(doc, v, "l3", &limits.l3);
 	number(doc, v, "threads", &threads);
 	limits.threads = (int)threads;
-	if (!json_num(json_get(doc, json_get(doc, v, "probe"), "peak_flops"), &peak))
-		limits.wide_turns = isa_wide_turns(&limits, peak);
+	read_probe(doc, json_get(doc, v, "probe"), &limits);
 	for (int i = 0; i < CACHES_STATES; i++) {
 		struct data_env *env = find_env(d, id, (enum caches)i);
 

@@ -8,6 +8,11 @@ const struct assumed assumed = {
 	.hz = 2.5e9,
 };
 
+double assumed_l3(const struct limits *m)
+{
+	return m->l3_rate > 0 ? m->l3_rate : assumed.l3;
+}
+
 double assumed_hz(const struct limits *m)
 {
 	return m->hz > 0 ? m->hz : assumed.hz;

@@ -1,7 +1,11 @@
 /* What is assumed of a machine where nothing was measured of it: figures of a Xeon of 2023, near
  * enough elsewhere to rank by. The draft and the features always take these, so that the same
  * candidates have the same ranks whether the machine was probed or not. What is measured
- * (lib/target/probe.h) is told in the records. */
+ * (lib/target/probe.h) is told in the records.
+ *
+ * The third level is the exception, for machines differ most in it: where each group of a few cores
+ * has its own (AMD's from Zen 4 on), a core has more than twice as many bytes a cycle from there as
+ * over the mesh of a Xeon (docs/EXPERIMENTS.md, "What sites touch together"). */
 #ifndef TL_SPACE_ASSUMED_H
 #define TL_SPACE_ASSUMED_H
 
@@ -17,5 +21,7 @@ extern const struct assumed assumed;
 
 /* The machine's clock, or the assumed one where it is unknown. */
 double assumed_hz(const struct limits *m);
+/* Bytes a cycle that a core has from the machine's third level, or the assumed ones. */
+double assumed_l3(const struct limits *m);
 
 #endif

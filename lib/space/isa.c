@@ -61,6 +61,15 @@ int isa_wide_turns(const struct limits *m, double peak_flops)
 	return m->lanes >= HALVES && peak_flops > 0 && peak_flops < one_each * 2 * m->lanes ? 2 : 1;
 }
 
+int isa_l3_rate(const struct limits *m, double peak_flops, double l3_bytes)
+{
+	static const double between = 18; /* the two kinds */
+	const double turns = m->wide_turns > 1 ? m->wide_turns : 1;
+	const double cycles = peak_flops * turns / (2.0 * m->lanes * m->fma_per_cycle);
+
+	return cycles > 0 && l3_bytes > between * cycles ? ISA_L3_NEAR : 0;
+}
+
 const struct isa *isa_of_lanes(int64_t lanes)
 {
 	const struct isa *narrowest = isa_list;

@@ -53,6 +53,12 @@ extern const struct isa isa_list[];
  * vectors? Some have units of half a vector (AMD, "Software Optimization Guide for the AMD Zen4
  * Microarchitecture", 2.11.1). */
 int isa_wide_turns(const struct limits *m, double peak_flops);
+/* Bytes a cycle that a core has from the third level, of two kinds of machines: ISA_L3_NEAR where
+ * it belongs to a few cores (32 bytes a cycle on paper: AMD, "Software Optimization Guide for the
+ * AMD Zen4 Microarchitecture", 2.6.2; a probe's triads get 25 and 29 on Zen 4 and 5), else 0, as
+ * assumed. By a probe's peak and its rate of the third level, both of all threads. */
+enum { ISA_L3_NEAR = 25 };
+int isa_l3_rate(const struct limits *m, double peak_flops, double l3_bytes);
 /* NULL for an unknown name. */
 const struct isa *isa_find(const char *name);
 /* "avx512_bf16, avx512_vnni, avx512, avx2 and scalar": the names of all, for sentences. */

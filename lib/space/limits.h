@@ -25,6 +25,7 @@ struct limits {
 	unsigned mma;  /* what its tensor cores multiply: bits of enum mma_kind */
 	int threads;   /* threads of a timed run */
 	int64_t l1d, l2, l3; /* bytes; l1d and l2 a core */
+	int l3_rate;	     /* bytes a cycle that a core has from the third level; 0: assumed */
 	double hz;	     /* nominal clock; 0 if unknown */
 };
 

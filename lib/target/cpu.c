@@ -1,5 +1,6 @@
 #include "lib/target/cpu.h"
 
+#include <cpuid.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -135,15 +136,16 @@ static int usable_cpus(int *threads, struct err *e)
 /* The limits that TL_LIMITS tells of. */
 static int told_limits(struct limits *m, struct err *e)
 {
-	const int64_t bytes = (int64_t)1 << 40, turns = 2;
-	int64_t wide = m->wide_turns;
+	const int64_t bytes = (int64_t)1 << 40, turns = 2, most_rate = 64;
+	int64_t wide = m->wide_turns, rate = m->l3_rate;
 	const struct {
 		const char *name;
 		int64_t *value, most;
 	} limit[] = {{"l1d=", &m->l1d, bytes},
 		     {"l2=", &m->l2, bytes},
 		     {"l3=", &m->l3, bytes},
-		     {"wide=", &wide, turns}};
+		     {"wide=", &wide, turns},
+		     {"l3rate=", &rate, most_rate}};
 	const char *told = getenv("TL_LIMITS");
 
 	for (const char *p = told; p && *p;) {
@@ -156,22 +158,39 @@ static int told_limits(struct limits *m, struct err *e)
 		    (*limit[i].value = strtoll(p, &end, 10)) <= 0 ||
 		    *limit[i].value > limit[i].most || (*end && (*end != ',' || !end[1])))
 			return err_status(e, EXIT_USAGE,
-					  "TL_LIMITS is \"%s\"; it wants bytes, and turns of the "
-					  "widest vectors, such as "
-					  "\"l1d=32768,l2=1048576,l3=33554432,wide=1\"",
+					  "TL_LIMITS is \"%s\"; it wants bytes, turns of the "
+					  "widest vectors, and bytes a cycle of the third level, "
+					  "such as "
+					  "\"l1d=32768,l2=1048576,l3=33554432,wide=1,l3rate=10\"",
 					  told);
 		p = end + (*end == ',');
 	}
 	m->wide_turns = (int)wide;
+	m->l3_rate = (int)rate;
 	return 0;
 }
 
-/* In how many turns does this CPU work on the widest vectors of its instruction set? Cores of AMD's
- * family 25 that have AVX-512 (Zen 4) have units of half a vector; see isa_wide_turns(). */
-static int wide_turns(const struct limits *m)
+/* AMD's family of this CPU; 0: another maker's. */
+static unsigned amd_family(void)
 {
-	__builtin_cpu_init();
-	return m->lanes == 16 && __builtin_cpu_is("amdfam19h") ? 2 : 1;
+	const unsigned authentic = 0x68747541; /* the maker's first four letters */
+	unsigned a = 0, b = 0, c = 0, d = 0;
+
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != authentic || !__get_cpuid(1, &a, &b, &c, &d))
+		return 0;
+	return (a >> 8 & 0xf) + (a >> 20 & 0xff);
+}
+
+/* What is known of the kind of this CPU: AMD's cores with AVX-512 have a third level of a few
+ * cores, and those of family 25 (Zen 4) units of half a vector. See isa_wide_turns() and
+ * isa_l3_rate(). */
+static void set_kind(struct limits *m)
+{
+	const unsigned zen4 = 25, family = amd_family();
+	const int is_new = family >= zen4 && cpu_has_isa("avx512");
+
+	m->wide_turns = m->lanes == 16 && family == zen4 ? 2 : 1;
+	m->l3_rate = is_new ? ISA_L3_NEAR : 0;
 }
 
 static int set_isa(const char *isa, struct limits *m)
@@ -185,7 +204,8 @@ static int set_isa(const char *isa, struct limits *m)
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512_vnni|avx512|avx2|
  * scalar
  * (asking for more than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS
- * does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors), or some of these.
+ * does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors),l3rate=N (bytes a cycle
+ * that a core has from the third level), or some of these.
  * Threads: OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups
  * grant. */
 static int limits(struct limits *m, struct err *e)
@@ -208,7 +228,7 @@ static int limits(struct limits *m, struct err *e)
 		return -1;
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
-	m->wide_turns = wide_turns(m);
+	set_kind(m);
 	return told_limits(m, e);
 }
 
