@@ -241,6 +241,38 @@ static void no_dtype(const char *dtype, const char *why)
 		diag("got %s", e.msg);
 }
 
+/* Is a sum of so many products taken in these types, and one of one more refused? */
+static void sums_at_most(const char *op, const char *most, const char *more, const char *dtype)
+{
+	struct workload w, x;
+	struct err e = ERR_INIT, why = ERR_INIT;
+
+	if (workload_from_text(&w, op, most, NULL, NULL, &e) ||
+	    workload_from_text(&x, op, more, NULL, NULL, &e))
+		bail_out("%s", e.msg);
+	if (!ok(!workload_set_dtype(&w, dtype, strlen(dtype), &e) &&
+			workload_set_dtype(&x, dtype, strlen(dtype), &why) == -1 &&
+			strstr(why.msg, "32 bits"),
+		"%s in %s is taken, %s refused", most, dtype, more))
+		diag("got %s; %s", e.msg, why.msg);
+}
+
+static void test_sums(void)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	sums_at_most("matmul", "2x65793:65793x3", "2x65794:65794x3", "u8:s8:f32");
+	sums_at_most("matmul", "2x131071:131071x3", "2x131072:131072x3", "s8");
+	sums_at_most("matmul", "2x33025:33025x3", "2x33026:33026x3", "u8:u8:s32");
+	sums_at_most("matmul", "2x1052688:1052688x3", "2x1052689:1052689x3", "u8:s4:f32");
+	sums_at_most("conv2d", "g2ic14620ih9oc4kh3", "g2ic14622ih9oc4kh3", "u8:s8:u8");
+	ok(!workload_from_text(&w, "matmul", "2x999999:999999x3", NULL, NULL, &e) &&
+		   !workload_set_dtype(&w, "bf16", 4, &e) &&
+		   !workload_set_dtype(&w, "f32:s8:f32", 10, &e),
+	   "sums of reals have any length %s", e.msg);
+}
+
 static void test_dtypes(void)
 {
 	struct workload w;
@@ -424,6 +456,7 @@ int main(void)
 	test_conv2d();
 	test_conv3d();
 	test_dtypes();
+	test_sums();
 	test_others();
 	test_flops();
 	test_matmul();

@@ -186,6 +186,24 @@ static void make_id(struct workload *w)
 	buf_free(&posts);
 }
 
+/* Sums of whole numbers have 32 bits, whatever is computed by (lib/nest/elem.h). */
+static int check_sums(const struct workload *w, struct err *e)
+{
+	int64_t summed, most;
+
+	if (!is_one_product(w->op) || !dtype_is_int(w->dtype.src) || !dtype_is_int(w->dtype.wei))
+		return 0;
+	summed = w->flops / 2 / workload_size(w, TENSOR_DST);
+	most = INT32_MAX / (dtype_most(w->dtype.src) * dtype_most(w->dtype.wei));
+	if (summed > most)
+		return err_set(e,
+			       "a result sums %lld products of %s and %s, which may not fit into "
+			       "32 bits; up to %lld do",
+			       (long long)summed, dtype_name(w->dtype.src),
+			       dtype_name(w->dtype.wei), (long long)most);
+	return 0;
+}
+
 int workload_finish(struct workload *w, struct err *e)
 {
 	struct buf prob = BUF_INIT;
@@ -203,7 +221,7 @@ int workload_finish(struct workload *w, struct err *e)
 	buf_free(&prob);
 	w->flops = w->op->flops(w);
 	make_id(w);
-	return 0;
+	return check_sums(w, e);
 }
 
 static int add_post(struct workload *w, const char *s, size_t n, struct err *e)

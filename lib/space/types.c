@@ -62,6 +62,13 @@ int dtype_is_int(enum dtype d)
 	return d >= DTYPE_S32;
 }
 
+int64_t dtype_most(enum dtype d)
+{
+	const int is_positive = d == DTYPE_U8 || d == DTYPE_U4;
+
+	return is_positive ? ((int64_t)1 << dtype_bits(d)) - 1 : (int64_t)1 << (dtype_bits(d) - 1);
+}
+
 int dtypes_equal(const struct dtypes *a, const struct dtypes *b)
 {
 	return a->src == b->src && a->wei == b->wei && a->dst == b->dst;

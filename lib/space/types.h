@@ -2,6 +2,8 @@
 #ifndef TL_SPACE_TYPES_H
 #define TL_SPACE_TYPES_H
 
+#include <stdint.h>
+
 /* Types of elements, by benchdnn's names. */
 enum dtype {
 	DTYPE_F32,
@@ -70,6 +72,7 @@ int dtype_find(const char *s, unsigned long n);
 int layout_find(const char *s, unsigned long n);
 int dtype_bits(enum dtype d); /* of an element */
 int dtype_is_int(enum dtype d);
+int64_t dtype_most(enum dtype d); /* of whole numbers: how far from 0 they go */
 
 void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT]);
 /* From n bytes of text. NULL, or what is wrong with the text: words that end the sentence "the
