@@ -28,19 +28,7 @@ grep -m 1 '"dtype":"f32".*"algo":"gemm"' "$tmp/f32" | sed 's/"candidate_id":"[0-
 grep -q '"status":"unsupported","why":"no tile multiplies these types so"' "$tmp/out"
 ok $? 'and are refused with it' || sed 's/^/# /' "$tmp/out"
 
-for isa in avx512_bf16 avx512 avx2 scalar; do
-	has_isa $isa || {
-		skip "$isa: the CPU lacks it"
-		continue
-	}
-	TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k 4 >"$tmp/c" 2>"$tmp/err" &&
-		TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
-	ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
-	[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 6 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
-	ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
-	"$bin/tl-check" -q "$tmp/r-$isa"
-	ok $? 'results are valid records'
-done
+measures_for 4 avx512_bf16 avx512 avx2 scalar
 if has_isa avx512; then # oneDNN knows bf16 from there on
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*bf16.*"verdict":"' "$tmp/r-avx512")" -ge 1 ]
 	ok $? 'and compared with the library in bf16' || grep '"stage":"final"' "$tmp/r-avx512" | sed 's/^/# /'

@@ -27,19 +27,7 @@ ok $? 'products of four are proposed where there is an instruction for them, els
 ! grep '"dtype":"s8' "$tmp/dots" | grep -q '"depth":4'
 ok $? 'and for a source without a sign'
 
-for isa in avx512_bf16 avx512_vnni avx512 avx2 scalar; do
-	has_isa $isa || {
-		skip "$isa: the CPU lacks it"
-		continue
-	}
-	TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k 3 >"$tmp/c" 2>"$tmp/err" &&
-		TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
-	ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
-	[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 6 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
-	ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
-	"$bin/tl-check" -q "$tmp/r-$isa"
-	ok $? 'results are valid records'
-done
+measures_for 3 avx512_bf16 avx512_vnni avx512 avx2 scalar
 if has_isa avx512_vnni; then
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*".*"verdict":"' "$tmp/r-avx512_vnni")" -ge 1 ] ||
 		[ "$(count '"impl":"onednn 2' "$tmp/r-avx512_vnni")" -eq 0 ] # later versions have no such scales

@@ -51,6 +51,26 @@ count() { # pattern file
 	grep -c -- "$1" "$2"
 }
 
+# Measures candidates of the workloads in $tmp/w for each of these instruction sets that the CPU has: six at least are right,
+# and none is wrong. Leaves the results in $tmp/r-ISA.
+measures_for() { # candidates of a workload; instruction sets
+	k=$1
+	shift
+	for isa; do
+		has_isa "$isa" || {
+			skip "$isa: the CPU lacks it"
+			continue
+		}
+		TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k "$k" >"$tmp/c" 2>"$tmp/err" &&
+			TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
+		ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
+		[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 6 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
+		ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
+		"$bin/tl-check" -q "$tmp/r-$isa"
+		ok $? 'results are valid records'
+	done
+}
+
 seal() { # object: as the build cache seals it (lib/io/seal.h)
 	printf '\ntl-seal %s\n' "$(sha256sum <"$1" | cut -c 1-32)" >>"$1"
 }
