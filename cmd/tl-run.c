@@ -282,16 +282,23 @@ static int tune(const char *path, int is_model, struct err *e)
 	return rc;
 }
 
-/* Lowering a model opens the build cache, which gives compilers a folder of its own to work in. */
+/* Lowering a model opens the build cache, which names compilers a folder of its own to work in
+ * (TMPDIR). What runs behind it has the user's again. */
 static int write_and_tune(const char *path, const struct network_options *o, const char *folder,
 			  struct err *e)
 {
+	const char *was = getenv("TMPDIR");
+	char *kept = was ? xstrdup(was) : NULL;
 	struct buf file = BUF_INIT;
 	int rc;
 
 	buf_fmt(&file, "%s/workloads", folder);
 	rc = write_workloads(path, o, file.s, e);
-	setenv("TMPDIR", folder, 1);
+	if (kept)
+		setenv("TMPDIR", kept, 1);
+	else
+		unsetenv("TMPDIR");
+	free(kept);
 	if (!rc)
 		rc = tune(file.s, 0, e);
 	buf_free(&file);

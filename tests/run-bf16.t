@@ -85,6 +85,14 @@ TL_LOCKS=$tmp "$bin/tl-run" --precision=bf16 -d "$tmp/tl.db" --random-weights 1 
 	"$bin/tl-query" -d "$tmp/tl.db" --dump=choices | grep -q '"dtype":"bf16'
 ok $? '--in-place chooses among them' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 
+# What --tune starts finds the user's folder for temporary files.
+mkdir -p "$tmp/programs/bin" "$tmp/own" && cp "$bin/tl-run" "$tmp/programs/bin" && ln -s "$(cd "$bin/.." && pwd)/libexec" "$tmp/programs" &&
+	printf '#!/bin/sh\necho "${TMPDIR-none}" >>"%s/told"\n' "$tmp" >"$tmp/programs/bin/tl-tune" && chmod +x "$tmp/programs/bin/tl-tune"
+TMPDIR=$tmp/own "$tmp/programs/bin/tl-run" -q --precision=bf16 --tune 1s -d "$tmp/tl.db" --random-weights 1 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
+env -u TMPDIR "$tmp/programs/bin/tl-run" -q --precision=bf16 --tune 1s -d "$tmp/tl.db" --random-weights 1 "$tmp/tiny.onnx" >>"$tmp/out" 2>>"$tmp/err"
+[ "$(tr '\n' ' ' <"$tmp/told")" = "$tmp/own none " ]
+ok $? '--tune leaves the folder for temporary files what it is' || sed 's/^/# /' "$tmp/told" "$tmp/err"
+
 # What is refused.
 refused() { # name pattern option..
 	local name=$1 pattern=$2
