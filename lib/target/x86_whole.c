@@ -241,6 +241,7 @@ static void run_steps(struct x86 *x, int copies, int bytes, const char *v)
 void whole_run(struct x86 *x, int copies)
 {
 	const struct operand v = x86_vector(x->lanes, x->nkept);
+	const int end = ++x->nlabels;
 
 	run_steps(x, copies, x->lanes * 4, v.text);
 	if (x->lanes != 16) {
@@ -250,10 +251,13 @@ void whole_run(struct x86 *x, int copies)
 		run_steps(x, copies, 1, "%al");
 		return;
 	}
+	x86_line(x, "testq %%rbp, %%rbp"); /* a count below zero has bits of a mask, too */
+	x86_line(x, "jle %df", end);
 	x86_line(x, "movq $-1, %%rdx");
 	x86_line(x, "bzhiq %%rbp, %%rdx, %%rdx");
 	x86_line(x, "kmovq %%rdx, %%k1");
 	if (copies)
 		x86_line(x, "vmovdqu8 (%%rsi), %s{%%k1}{z}", v.text);
 	x86_line(x, "vmovdqu8 %s, (%%rbx){%%k1}", v.text);
+	x86_label(x, end);
 }
