@@ -103,12 +103,13 @@ static int is_asked(const char *isa)
 static const char *isas_why(void)
 {
 	for (const char *s = isas; s; s = strchr(s, ',')) {
+		const struct isa *isa;
 		char name[16];
 
 		s += *s == ',';
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
-		if (!isa_find(name) ||
-		    !strcmp(name, "avx512_vnni")) /* it has no kernels of its own */
+		isa = isa_find(name);
+		if (!isa || isa->is_for_whole) /* kernels in 8 bits are not exported */
 			return "--isa wants avx512_bf16, avx512, avx2 and scalar, separated by "
 			       "commas";
 	}

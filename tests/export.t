@@ -295,6 +295,31 @@ result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","bas
 	"$bin/tl-export" --one | head -n 9 >"$tmp/one"
 grep -q ' 3000 us in 2 threads of C' "$tmp/one" && grep -q -F ' 1.5 (1.4 to 1.6) times as fast as lib ?/ int x;: faster' "$tmp/one" && grep -q 'measured 2026-11-24T01' "$tmp/one"
 ok $? 'the comment tells what was measured, and no text ends it'
+
+# Two programs in bf16: one multiplies pairs, the other in single precision, measured where there was no AVX512_BF16.
+of_bf16() { # arch, features, latency
+	echo '{"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih9_oc40_kh3ph1","dtype":"bf16"}' | "$bin/tl-check" |
+		"$bin/tl-gen" --arch="$1" -a direct -n 20 | grep -m 1 '"type":"candidate".*"vl":16' |
+		sed -e 's/"type":"candidate","candidate_id":"[0-9a-f]*"/"type":"result"/' \
+			-e "s/}\$/,\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":$3,\"error\":{\"l2\":0,\"max\":0},\"at\":\"2026-11-24T01:00:00.000Z\",\"env_id\":\"e1000000000000000000000000000000\",\"env\":{\"cpu\":\"C\",\"features\":\"$2\",\"threads\":2}}/"
+}
+of_bf16 avx512_bf16 avx512f,avx512bf16 0.003 >"$tmp/pairs"
+of_bf16 avx512 avx512f 0.002 >"$tmp/single"
+of_bf16 avx512 avx512f,avx512bf16 0.001 >"$tmp/beside"
+kept() { # name; then what the manifest must and must not have of each instruction set, and the results
+	local name=$1 pairs=$2 single=$3
+	shift 3
+	rm -rf "$tmp/both"
+	cat "$@" | "$bin/tl-export" -o "$tmp/both" 2>"$tmp/err" &&
+		[ "$(grep -o '"isa":"avx512_bf16".*' "$tmp/both/manifest.json" | grep -o -e '"depth":2' -e '"latency_s":[^,]*' | tr '\n' ' ')" = "$pairs" ] &&
+		[ "$(grep -o '"isa":"avx512".*' "$tmp/both/manifest.json" | grep -o -e '"depth":2' -e '"latency_s":[^,]*' | tr '\n' ' ')" = "$single" ]
+	ok $? "$name" || sed 's/^/# /' "$tmp/err" "$tmp/both/manifest.json"
+}
+kept 'a kernel that multiplies pairs stays beside a quicker one of another CPU' '"depth":2 "latency_s":0.003 ' '"latency_s":0.002 ' "$tmp/pairs" "$tmp/single"
+kept 'and takes its place' '"depth":2 "latency_s":0.003 ' '"latency_s":0.002 ' "$tmp/single" "$tmp/pairs"
+kept 'a quicker one of the same CPU goes before it, and tells no time for other CPUs' '"latency_s":0.001 ' '' "$tmp/pairs" "$tmp/beside"
+kept 'a kernel stands for both where there is no other' '' '"latency_s":0.002 ' "$tmp/single"
+
 "$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
 ok $? '--isa scalar'
 if has_isa avx512_bf16; then

@@ -28,6 +28,15 @@ static const struct isa *isa_of(const struct candidate *c, struct arena *a, stru
 	return groups && !strcmp(isa->name, "avx512") ? isa_find("avx512_bf16") : isa;
 }
 
+/* Has the CPU of the env AVX512_BF16? */
+static int has_bf16(const struct json_doc *d, const struct json *env, struct arena *a)
+{
+	const char *features = NULL;
+
+	return json_str(json_get(d, env, "features"), a, &features) == 0 && features &&
+	       strstr(features, "avx512bf16");
+}
+
 static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 {
 	const struct json *env = json_get(d, d->tok, "env");
@@ -48,9 +57,12 @@ static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 	x->leads = s.incumbent;
 }
 
-/* The last one that led is the best known; where none did, the quickest. */
+/* What stands in is taken where there is nothing else. The last one that led is the best known;
+ * where none did, the quickest. */
 static int is_better(const struct piece *x, const struct piece *than)
 {
+	if (x->stands_in != than->stands_in)
+		return than->stands_in;
 	if (x->leads != than->leads)
 		return x->leads;
 	if (x->leads)
@@ -69,11 +81,11 @@ static void put(struct pieces *p, const struct piece *x)
 
 	snprintf(key, sizeof key, "%s %s", x->c.w.id.s, x->isa->name);
 	place = map_put(&p->map, key, strlen(key), NULL);
-	if (*place && (p->keeps || !is_better(x, *place)))
-		return;
-	if (!*place)
-		*place = arena_new(&p->arena, struct piece);
 	kept = *place;
+	if (kept && (!is_better(x, kept) || (p->keeps && x->stands_in == kept->stands_in)))
+		return;
+	if (!kept)
+		kept = *place = arena_new(&p->arena, struct piece);
 	*kept = *x;
 	kept->verdict = arena_strdup(&p->arena, x->verdict);
 	kept->baseline = arena_strdup(&p->arena, x->baseline);
@@ -89,12 +101,16 @@ int piece_has_types(const struct dtypes *d)
 }
 
 /* A kernel in bf16 that multiplies in single precision runs on all of AVX-512, and where there is
- * AVX512_BF16 it rounds by that: it stands for both, each with instructions of its own. */
-static void put_with_bf16(struct pieces *p, const struct piece *x)
+ * AVX512_BF16 it rounds by that: so it is two pieces, each with instructions of its own. One of
+ * them was measured, and the other stands in where no other kernel is known. */
+static void put_both(struct pieces *p, const struct piece *x, int with_bf16)
 {
-	struct piece other = *x;
+	struct piece plain = *x, other = *x;
 
+	plain.stands_in = with_bf16;
+	put(p, &plain);
 	other.isa = isa_find("avx512_bf16");
+	other.stands_in = !with_bf16;
 	put(p, &other);
 }
 
@@ -127,9 +143,10 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 		return -1;
 	if (is_result)
 		measured(d, &p->record, &x);
-	put(p, &x);
 	if (x.c.w.dtype.src == DTYPE_BF16 && !strcmp(x.isa->name, "avx512"))
-		put_with_bf16(p, &x);
+		put_both(p, &x, is_result && has_bf16(d, json_get(d, d->tok, "env"), &p->record));
+	else
+		put(p, &x);
 	return 1;
 }
 

@@ -26,6 +26,9 @@ struct piece {
 	const char *verdict, *baseline, *cpu, *env_id, *at;
 	int64_t threads; /* that it was tuned for; 0: unknown */
 	int leads;	 /* it is the best known of its workload, in its env */
+	/* It was measured where the CPU had, or lacked, instructions that its code lacks, or has:
+	 * what was measured holds for another piece of the same program. */
+	int stands_in;
 };
 
 struct pieces {

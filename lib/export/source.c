@@ -80,6 +80,10 @@ static void comment(const struct piece *p, struct buf *out)
 	buf_str(out, "\n *\n * ");
 	knobs_text(&p->c, out);
 	buf_fmt(out, "\n * candidate %s", p->c.id.s);
+	if (p->stands_in && !isnan(p->latency_s)) {
+		buf_str(out, "\n * its program was measured by other instructions than these */\n");
+		return;
+	}
 	if (!isnan(p->latency_s)) {
 		buf_str(out, "\n * ");
 		quantity_text(p->latency_s, &p->ci_s, 1e-6, out);
@@ -210,7 +214,7 @@ static void body(const struct nest *n, const char *isa, const char *name, const 
 	constant(prefix, isa, out);
 	buf_fmt(out, ", KERNEL, params, %d, slots, %d, %d, ", n->nslots, nest_threads(n, 2) == 1,
 		n->nphases);
-	if (p && !isnan(p->latency_s))
+	if (p && !p->stands_in && !isnan(p->latency_s))
 		buf_fmt(out, "%.9g, %lld};\n", p->latency_s, (long long)p->threads);
 	else
 		buf_str(out, "0, 0};\n");
@@ -387,6 +391,11 @@ static void kernel_record(const struct piece *p, const char *prefix, struct buf 
 	workload_fields(&p->c.w, out);
 	field_text(out, "candidate_id", p->c.id.s);
 	algo_put(p->c.algo, p->c.knob, out);
+	if (p->stands_in) {
+		buf_ch(out, '}');
+		buf_free(&name);
+		return;
+	}
 	quantity("latency_s", p->latency_s, &p->ci_s, out);
 	quantity("ratio", p->ratio, &p->ratio_ci, out);
 	member("verdict", p->verdict, out);

@@ -14,7 +14,7 @@
 const struct isa isa_list[] = {
 	/* All that have AVX512_BF16 have AVX512_VNNI. */
 	{.name = "avx512_bf16", AVX512, .dots = 1U << DTYPE_BF16 | 1U << DTYPE_U8},
-	{.name = "avx512_vnni", AVX512, .dots = 1U << DTYPE_U8},
+	{.name = "avx512_vnni", AVX512, .dots = 1U << DTYPE_U8, .is_for_whole = 1},
 	{.name = "avx512", AVX512},
 	{
 		.name = "avx2",

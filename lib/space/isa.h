@@ -39,7 +39,8 @@ struct isa {
 	int vregs;		      /* vector registers */
 	int folds;		      /* is a broadcast from memory an operand of arithmetic? */
 	enum isa_masks masks;
-	unsigned dots; /* types of which it sums products of groups, as limits' dots */
+	unsigned dots;	  /* types of which it sums products of groups, as limits' dots */
+	int is_for_whole; /* what it adds to its family computes with whole numbers alone */
 	int fma_per_cycle, load_per_cycle, store_per_cycle; /* vectors */
 	int issue_per_cycle;				    /* operations of any kind */
 	int fma_latency;				    /* cycles */
