@@ -6,10 +6,10 @@ bin=${BIN:-bin}
 unset TL_DB TL_ISA TL_CC
 export TL_CACHE="$tmp/cache" OMP_NUM_THREADS=2 # trials of several threads go another way
 
-printf 'op,prob,layout,post,count\nconv2d,mb1_ic16ih9_oc24oh9_kh3ph1,nhwc,bias+relu,1\nconv2d,mb1_ic8ih9_oc20oh9_kh1,nchw,bias+add,1\nconv2d,mb1g20_ic20ih9_oc20oh9_kh3ph1,nhwc,bias,1\nmatmul,12x20:20x24,ab,bias,1\nmatmul,5x7:7x9,ab,,1\n' |
+printf 'op,prob,layout,post,count\nconv2d,mb1_ic16ih9_oc24oh9_kh3ph1,nhwc,bias+relu,1\nconv2d,mb1_ic8ih9_oc20oh9_kh1,nchw,bias+add,1\nconv2d,mb1g20_ic20ih9_oc20oh9_kh3ph1,nhwc,bias,1\nconv2d,mb1g8_ic32ih9_oc32oh9_kh3ph1,nhwc,bias,1\nmatmul,12x20:20x24,ab,bias,1\nmatmul,5x7:7x9,ab,,1\n' |
 	tr + ' ' >"$tmp/w.csv"
 "$bin/tl-extract" -q --format csv --vary dtype=bf16 "$tmp/w.csv" >"$tmp/w" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(count '"dtype":"bf16"' "$tmp/w")" -eq 5 ]
+[ $? -eq 0 ] && [ "$(count '"dtype":"bf16"' "$tmp/w")" -eq 6 ]
 ok $? 'workloads in bf16 from a list in f32' || sed 's/^/# /' "$tmp/err"
 printf '{"tl":1,"type":"workload","op":"matmul","prob":"12x20:20x24","dtype":"bf16:bf16:f32"}\n' | "$bin/tl-check" >>"$tmp/w"
 ok $? 'and one that has a result in f32'
@@ -37,8 +37,8 @@ else
 fi
 
 "$bin/tl-store" -d "$tmp/db" "$tmp/r-scalar" >/dev/null && TL_ISA=scalar "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/best"
-[ $? -eq 0 ] && [ "$(count '"type":"result"' "$tmp/best")" -eq 6 ]
+[ $? -eq 0 ] && [ "$(count '"type":"result"' "$tmp/best")" -eq 7 ]
 ok $? 'results are stored and found'
-"$bin/tl-export" -d "$tmp/db" --all -o "$tmp/library" >"$tmp/out" 2>"$tmp/err" && grep -q '6 kernels of 6 operators' "$tmp/err"
+"$bin/tl-export" -d "$tmp/db" --all -o "$tmp/library" >"$tmp/out" 2>"$tmp/err" && grep -q '7 kernels of 7 operators' "$tmp/err"
 ok $? 'and exported' || sed 's/^/# /' "$tmp/err"
 echo "1..$n"

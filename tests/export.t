@@ -42,13 +42,15 @@ done <<-'END' >"$tmp/all"
 	gemm matmul 7x40:40x33 bf16:bf16:f32 ab const "bias","gelu"
 	gemm matmul 9x41:41x24 bf16 ab const "bias","mul"
 	direct conv2d ic7ih9_oc17_kh3ph1 bf16 nchw const "bias"
+	grouped conv2d g8ic32ih9_oc32_kh3ph1 bf16 nhwc const "bias"
+	winograd conv2d ic16ih8_oc32_kh3ph1 bf16 nhwc const "bias","relu"
 END
-[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 16 ]
-ok $? 'sixteen workloads'
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 18 ]
+ok $? 'eighteen workloads'
 
 "$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
 ok $? 'a folder of candidates'
-grep -q ' kernels of 16 operators in ' "$tmp/err"
+grep -q ' kernels of 18 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
 [ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
@@ -72,8 +74,8 @@ grep -q 'were tuned in another env' "$tmp/err"
 ok $? 'it says what is from elsewhere'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
 ok $? 'a folder of all that it knows'
-[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 16 ]
-ok $? 'both have the kernels of all sixteen operators'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 18 ]
+ok $? 'both have the kernels of all eighteen operators'
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
 	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
@@ -85,8 +87,8 @@ ok $? '--all without a database is refused'
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example
 run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
-grep -q '^16 passed, 0 failed$' "$tmp/log"
-ok $? 'all sixteen were tried'
+grep -q '^18 passed, 0 failed$' "$tmp/log"
+ok $? 'all eighteen were tried'
 run 'the example runs' "$tmp/openmp/example"
 run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
@@ -94,8 +96,8 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 ok $? 'and times each operator'
 if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
 	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
-	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 16 ]
-	ok $? 'all sixteen of them'
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 18 ]
+	ok $? 'all eighteen of them'
 else
 	skip 'a CPU without AVX: qemu-user is not installed'
 fi
@@ -324,7 +326,7 @@ kept 'a kernel stands for both where there is no other' '' '"latency_s":0.002 ' 
 ok $? '--isa scalar'
 if has_isa avx512_bf16; then
 	"$bin/tl-export" -o "$tmp/groups" --isa avx512_bf16 "$tmp/all" 2>"$tmp/err" &&
-		[ "$(find "$tmp/groups/kernels" -name 'avx512_bf16_*' | wc -l)" -eq 5 ] && [ "$(find "$tmp/groups/kernels" -name 'definition_*' | wc -l)" -eq 5 ] &&
+		[ "$(find "$tmp/groups/kernels" -name 'avx512_bf16_*' | wc -l)" -eq 7 ] && [ "$(find "$tmp/groups/kernels" -name 'definition_*' | wc -l)" -eq 7 ] &&
 		grep -q vdpbf16ps "$tmp/groups/kernels/"avx512_bf16_*.c &&
 		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_bf16_*' -exec cat {} + | grep -q -e vdpbf16ps -e vcvtneps2bf16
 	ok $? '--isa avx512_bf16: its instructions are in no kernel for other CPUs'

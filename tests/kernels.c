@@ -426,6 +426,7 @@ static void check_groups_by_hand(const struct limits *m, const char *dir)
 	static const char *const problems[][3] = {
 		{"conv2d", "ic8ih9oc20oh9kh3ph1", "nhwc"},
 		{"conv2d", "ic16ih9oc40oh9kh1", "nchw"},
+		{"conv2d", "g8ic32ih9oc32oh9kh3ph1", "nhwc"},
 		{"matmul", "13x32:32x42", "ab"},
 	};
 	const struct shares all = {1, 1};

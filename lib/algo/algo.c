@@ -64,7 +64,9 @@ int algo_valid(const struct algo *a, const struct workload *w, const int64_t *kn
 	if (!takes(a, w)) {
 		*why = !a->types    ? "it computes in single precision only"
 		       : a->narrows ? "it computes in single precision, in bf16 and in 8 bits only"
-				    : "it does not compute in these types";
+		       : a->types == 1U << DTYPE_BF16
+			       ? "it computes in single precision and in bf16 only"
+			       : "it does not compute in these types";
 		return 0;
 	}
 	return range_valid(a->ranges, w, knob, why);

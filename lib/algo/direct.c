@@ -241,7 +241,7 @@ static void open_input(struct direct *s)
 	if (s->k[COPY]) {
 		s->in = band_copy(n,
 				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
-						 s->rows, s->kc, &channels, s->k[GROUPS]});
+						 s->rows, s->kc, &channels, s->k[GROUPS], 0});
 		if (s->depth > 1 || s->out.is_whole)
 			nest_elem(n, s->in.buffer, elem_of(s->order.w->dtype.src));
 	} else {

@@ -16,7 +16,7 @@
 #include "lib/tile/brgemm.h"
 #include "lib/tile/spread.h"
 
-enum grouped_knob { VL, NV, MR, ROWS, NC, PAR, KNOBS };
+enum grouped_knob { VL, NV, MR, ROWS, NC, PAR, DEPTH, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -27,6 +27,8 @@ static const struct knob knobs[KNOBS] = {
 	[NC] = {"nc", 0, "Register tiles of channels in a block; 0: all."},
 	[PAR] = {"par", 0,
 		 "Blocks are dealt to threads with 0: channels innermost, 1: bands innermost."},
+	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
+		   .is_rare = 1},
 };
 
 /* p: as one group, whose channels are those of all; t: its tile. 0: it does not apply, or a vector
@@ -61,6 +63,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_need(r, 0, "a vector does not hold two groups");
 		return 1;
 	}
+	range_depth(r, DEPTH, w, t.in, -1, 1);
 	range_blocks(r, ROWS, p.oh, 1, heights);
 	range_blocks(r, NC, p.oc, (int64_t)t.nv * t.writes, blocks);
 	range_choice(r, PAR, 1);
@@ -85,8 +88,8 @@ struct grouped {
 	struct reorder order;
 };
 
-/* [tile][kh][kw][channel of the group][vector][lane], whatever stands in lanes beyond the groups.
- */
+/* [tile][kh][kw][step][vector][lane][channel of the step], whatever stands in lanes beyond the
+ * groups. */
 static int packed_weights(struct grouped *s)
 {
 	const struct conv *p = &s->p;
@@ -95,9 +98,11 @@ static int packed_weights(struct grouped *s)
 	packing_axis(&w, 0, s->tiles, s->nr);
 	packing_axis(&w, 2, p->kh, 1);
 	packing_axis(&w, 3, p->kw, 1);
-	packing_axis(&w, 1, s->t.in, 1);
+	packing_axis(&w, 1, s->t.in / s->t.depth, s->t.depth);
 	packing_axis(&w, 0, s->t.nv, s->t.writes);
 	packing_axis(&w, 0, s->t.lanes, 1);
+	if (s->t.depth > 1)
+		packing_axis(&w, 1, s->t.depth, 1);
 	return nest_packed(s->n, "w", TENSOR_WEIGHTS, &w);
 }
 
@@ -110,6 +115,7 @@ static void declare(struct grouped *s)
 	s->t.a = reorder_src(&s->order);
 	s->t.b = packed_weights(s);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->out);
+	operand_types(n, s->order.w);
 	s->dst = conv_dst(p, s->out.c);
 	spread_registers(n, &s->t, parts_highest(&s->parts));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
@@ -121,14 +127,19 @@ static struct access copy_band(struct grouped *s, int img, int g)
 	const struct conv *p = &s->p;
 	int64_t tile = (int64_t)s->t.nv * s->t.reads, kc = s->k[NC] ? s->k[NC] * tile : p->ic;
 	struct chunk chunk = {.loop = -1};
+	struct access band;
 
 	if (s->k[NC]) {
 		chunk.loop = s->panels.lo;
 		chunk.k0 = af_mul(af_var(s->panels.lo), tile);
 		chunk.k = af_var(nest_let_min(s->n, "kn", af(kc), af_sub(af(p->ic), chunk.k0)));
 	}
-	return band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
-					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1});
+	band = band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
+					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1,
+					      s->t.depth > 1 ? SPREAD_BEYOND : 0});
+	if (s->t.depth > 1)
+		nest_elem(s->n, band.buffer, elem_of(s->order.w->dtype.src));
+	return band;
 }
 
 /* Vector v of a pixel. */
@@ -190,6 +201,7 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 
 	if (!applies(w, k[VL], k[NV], &s.p, &s.t))
 		return err_set(e, "grouped does not apply to this workload");
+	s.t.depth = (int)k[DEPTH];
 	s.parts.split = row_split(s.p.ow, k[MR]);
 	s.nr = (int64_t)s.t.nv * s.t.writes;
 	s.tiles = ceil_div(s.p.oc, s.nr);
@@ -221,6 +233,8 @@ const struct algo algo_grouped = {
 	.name = "grouped",
 	.summary = "Convolution of groups of few channels, by vectors that span groups.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

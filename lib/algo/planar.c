@@ -102,6 +102,7 @@ static int ranges(const struct workload *w, struct range *r)
 		return 0;
 	if (!range_register_tile(r, 4, s.p.oc, channels, brgemm_fits))
 		return 1;
+	range_lanes(r, w);
 	range_blocks(r, ROWS, s.p.oh, 1, heights);
 	range_blocks(r, GROUPS, s.p.g, 1, (const int[]){0});
 	for (int64_t g = 1; r->space && g <= 16 && g < s.p.g; g++)
@@ -143,6 +144,8 @@ static void declare(struct planar *s)
 	s->src = conv_src(&s->whole, reorder_src(&s->order));
 	s->weights = packed_weights(s);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->to);
+	operand_types(n, s->order.w);
+	nest_elem(n, s->weights, ELEM_F32); /* they are broadcast as they are */
 	s->dst = conv_dst(&s->whole, s->to.c);
 	s->planes.n = n;
 	planes_declare(&s->planes);
@@ -365,6 +368,8 @@ const struct algo algo_planar = {
 	.name = "planar",
 	.summary = "Convolution of groups by vectors of pixels, over planes of channels.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

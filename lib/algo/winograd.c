@@ -191,6 +191,7 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	if (r->space && (p.g == 1 || p.oc % r->machine->lanes == 0))
 		range_only(r, VL, r->machine->lanes, NULL);
+	range_lanes(r, w);
 	if (r->space)
 		list_groups(r, &p);
 	range_blocks(r, NC, p.oc, r->columns, blocks);
@@ -219,6 +220,8 @@ static void declare(struct winograd *s)
 	s->b.src = reorder_src(&s->order);
 	image_block_weights(&s->b);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->b.out);
+	operand_types(n, s->order.w);
+	nest_elem(n, s->b.weights, ELEM_F32); /* rounded, transformed ones would lose precision */
 	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
 }
 
@@ -306,6 +309,8 @@ const struct algo algo_winograd = {
 	.name = "winograd",
 	.summary = "Convolution by minimal filtering of tiles of output pixels (Winograd).",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.types = 1U << DTYPE_BF16,
+	.widens = 1,
 	.rev = 3,
 	.nknobs = KNOBS,
 	.knob = knobs,

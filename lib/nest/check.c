@@ -77,7 +77,7 @@ static int check_groups(const struct check *c, const struct expr *x)
 			       b->name);
 	for (int i = 0; i < 3; i++)
 		if (from[i] && elem_group(from[i]->elem) > 1 && x->kind != EXPR_BCAST &&
-		    (x->kind != EXPR_DOT || i == 2))
+		    x->kind != EXPR_SPREAD && (x->kind != EXPR_DOT || i == 2))
 			return err_set(c->e, "groups are computed with as if they were numbers");
 	return 0;
 }

@@ -6,8 +6,8 @@
  *
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
- * registers, broadcasts and products know groups. A group of s16 is loaded from elements of 8 bits,
- * which become wider.
+ * registers, broadcasts, spreads and products know groups. A group of s16 is loaded from elements
+ * of 8 bits, which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
  * operands as floats, and runners convert them.

@@ -68,6 +68,15 @@ static void zero_part(struct copy *c, int y, int64_t at, int64_t count, const ch
 	close_groups(c);
 }
 
+static void zero_beyond(struct copy *c, struct affine end)
+{
+	const int64_t n = c->b->beyond;
+
+	if (n)
+		zero_run(c, access_at(&c->to, {CONV_ROW, end}), nest_param(c->n, "beyond", n),
+			 nest_param(c->n, "beyondvecs", ceil_div(n, c->b->lanes)));
+}
+
 static void zero_rows(struct copy *c, struct affine lo, struct affine hi)
 {
 	int y = nest_for(c->n, LOOP_SERIAL, "y", lo, hi);
@@ -163,7 +172,7 @@ struct access band_copy(struct nest *n, const struct band *b)
 		c.to.dim[CONV_GROUP].step = stage_spaced(((b->most - 1) * p->sh + window) * row);
 	c.to.buffer = nest_work(n, "band",
 				b->groups > 1 ? b->groups * c.to.dim[CONV_GROUP].step
-					      : ((b->most - 1) * p->sh + window) * row);
+					      : ((b->most - 1) * p->sh + window) * row + b->beyond);
 	/* Input row of band row 0, and the band's height: (hi - lo) * SH + window - SH. */
 	first = af_var(nest_let(n, "first", af_sub(af_times(af_var(b->rows->lo), sh), af_var(ph))));
 	high = nest_let(n, "rows",
@@ -182,5 +191,6 @@ struct access band_copy(struct nest *n, const struct band *b)
 	nest_close(n);
 	if (!p->clipped)
 		zero_rows(&c, inside_end, af_var(high));
+	zero_beyond(&c, p->clipped ? inside_end : af_var(high));
 	return c.to;
 }

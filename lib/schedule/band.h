@@ -19,6 +19,7 @@ struct band {
 	int64_t most, kc;
 	const struct chunk *chunk;
 	int64_t groups;
+	int64_t beyond; /* zeros behind the last row that is copied, of a band of one group */
 };
 /* The copy: row 0 is the first one of the block, above the image where there is padding; group 0
  * is the band's first. */

@@ -151,7 +151,7 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	range_need(r, depth == 1 || packed, "a computed right side has no groups");
 	if (t->spare)
 		range_registers(r, (r->knob[RANGE_MR] + 1) * r->knob[RANGE_NV] + t->spare);
-	range_need(r, k % depth == 0 && r->knob[chunk] % depth == 0,
+	range_need(r, k % depth == 0 && (chunk < 0 || r->knob[chunk] % depth == 0),
 		   "what is summed, or a chunk of it, has no whole groups");
 	return depth;
 }

@@ -50,9 +50,9 @@ void range_chunks(struct range *r, int knob, const struct workload *w, int64_t e
  * with elements of other types: such a machine has no masks for them. */
 void range_lanes(struct range *r, const struct workload *w);
 /* The depth of brgemm's tile (lib/tile/tile.h), where k values are summed, in chunks if the knob
- * `chunk` says so; packed: the right side is packed off the clock. Workloads in single precision do
- * not have the knob in their spaces. Returns the depth that the knobs, or all points of the space,
- * have; 1 where they are refused. */
+ * `chunk` says so (-1: never); packed: the right side is packed off the clock. Workloads in single
+ * precision do not have the knob in their spaces. Returns the depth that the knobs, or all points
+ * of the space, have; 1 where they are refused. */
 int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
 		    int packed);
 /* 0, 1, .. last. */

@@ -306,7 +306,7 @@ static void moved(struct text *p, const struct expr *x)
 	expr(p, x->a);
 	buf_str(p->out, ", ");
 	if (x->kind == EXPR_SPREAD)
-		buf_fmt(p->out, "(v%d){0}", x->lanes);
+		buf_fmt(p->out, "(%c%d){0}", elem_group(x->elem) > 1 ? 'g' : 'v', x->lanes);
 	else
 		expr(p, x->b);
 	for (int i = 0; i < x->lanes; i++)

@@ -22,7 +22,7 @@ int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64
 void spread_registers(struct nest *n, struct spread *t, int max_rows)
 {
 	t->acc = nest_reg(n, "acc", ELEM_F32, t->lanes, max_rows, t->nv);
-	t->wreg = nest_reg(n, "wr", ELEM_F32, t->lanes, 1, t->nv);
+	t->wreg = nest_reg(n, "wr", t->depth > 1 ? ELEM_BF16X2 : ELEM_F32, t->lanes, 1, t->nv);
 }
 
 int64_t spread_needs(int64_t nv, int64_t rows)
@@ -45,14 +45,21 @@ static void zero_tile(struct nest *n, const struct spread *t, int rows, int64_t 
 	nest_close(n);
 }
 
-/* Input channel i of each lane's group, of a vector x of whole groups. */
+/* Step i of each lane's group, of a vector x of whole groups. */
 static const struct expr *spread(struct nest *n, const struct spread *t, const struct expr *x,
 				 struct affine i)
 {
-	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in, i);
+	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in / t->depth, i);
 }
 
-/* Channel i of the groups, from `a` and `b` on. */
+static const struct expr *load(struct nest *n, const struct spread *t, int buffer, struct affine at,
+			       const struct affine *valid)
+{
+	return t->depth > 1 ? ex_load_groups(n, buffer, ELEM_BF16X2, t->lanes, at)
+			    : ex_load(n, buffer, t->lanes, at, valid);
+}
+
+/* The channels of step i of the groups, from `a` and `b` on. */
 static void multiply(struct nest *n, const struct spread *t, int rows, int64_t channels, int a,
 		     struct affine a_at, int b, struct affine b_at, struct affine i)
 {
@@ -61,7 +68,7 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 	const struct affine *valid;
 
 	nest_store(n, t->wreg, vec, NULL,
-		   ex_load(n, b, t->lanes, af_add(b_at, af_mul(vec, t->lanes)), NULL));
+		   load(n, t, b, af_add(b_at, af_mul(vec, (int64_t)t->lanes * t->depth)), NULL));
 	nest_close(n);
 	row = unrolled(n, "m", rows);
 	vec = unrolled(n, "v", vectors);
@@ -71,9 +78,8 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 	valid = reads < vectors * t->lanes ? nest_keep(n, af_sub(af(reads), af_mul(vec, t->reads)))
 					   : NULL;
 	nest_store(n, t->acc, acc, NULL,
-		   ex_op(n, EXPR_FMA, ex_reg(n, t->wreg, vec),
-			 spread(n, t, ex_load(n, a, t->lanes, a_at, valid), i),
-			 ex_reg(n, t->acc, acc)));
+		   ex_op(n, t->depth > 1 ? EXPR_DOT : EXPR_FMA, ex_reg(n, t->wreg, vec),
+			 spread(n, t, load(n, t, a, a_at, valid), i), ex_reg(n, t->acc, acc)));
 	nest_close(n);
 	nest_close(n);
 }
@@ -89,9 +95,9 @@ void spread_tile(struct nest *n, const struct spread *t, int rows, int64_t chann
 	a = nest_view(n, "A", t->a, af_add(t->a_at, af_scale(line, t->a_line)));
 	b = nest_view(n, "B", t->b, af_add(t->b_at, af_mul(line, t->columns * tap)));
 	column = af_var(nest_for(n, LOOP_SERIAL, "kw", af(0), af(t->columns)));
-	i = unrolled(n, "i", t->in);
+	i = unrolled(n, "i", t->in / t->depth);
 	multiply(n, t, rows, channels, a, af_mul(column, t->a_column), b,
-		 af_add(af_mul(column, tap), af_mul(i, channel)), i);
+		 af_add(af_mul(column, tap), af_mul(i, channel * t->depth)), i);
 	nest_close(n);
 	nest_close(n);
 	nest_close(n);

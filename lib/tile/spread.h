@@ -11,6 +11,10 @@
  * many whole groups as it holds. Their input channels are read as one vector and spread over its
  * lanes, with one permutation for each multiply-add and no product with zero. direct, for groups
  * of 4 channels, leaves three of four lanes of AVX-512 idle.
+ *
+ * In bf16 a step may take pairs of channels (EXPR_DOT). A vector of the input has as many pairs as
+ * lanes, so it reaches beyond the groups of the vector of output channels, where no lane is used;
+ * SPREAD_BEYOND elements of memory must follow the input.
  */
 #ifndef TL_TILE_SPREAD_H
 #define TL_TILE_SPREAD_H
@@ -19,6 +23,7 @@
 
 struct spread {
 	int in, out;	   /* channels of a group */
+	int depth;	   /* input channels that a step multiplies and sums: 1, or 2 of bf16 */
 	int lanes, nv;	   /* of a vector, vectors of a tile */
 	int reads, writes; /* input and output channels of a vector */
 	int acc, wreg;	   /* registers: rows x nv, 1 x nv */
@@ -27,7 +32,7 @@ struct spread {
 	int a;
 	struct affine a_at;
 	int64_t a_row;
-	/* Weights, dense: [tap][i][vector][lane], from b_at on. */
+	/* Weights, dense: [tap][i / depth][vector][lane][i % depth], from b_at on. */
 	int b;
 	struct affine b_at;
 	/* Taps: rows [lo, hi) of `columns` each; elements of the input between them, a constant or
@@ -36,7 +41,9 @@ struct spread {
 	int64_t columns, a_column;
 };
 
-/* Sets the first fields: 1, or 0 if a vector does not hold two groups. */
+enum { SPREAD_BEYOND = 32 };
+
+/* Sets the first fields but depth: 1, or 0 if a vector does not hold two groups. */
 int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64_t nv);
 void spread_registers(struct nest *n, struct spread *t, int max_rows);
 /* Vector registers of a tile: with those for what is read, its lanes, and post-ops. */
