@@ -346,6 +346,59 @@ static void test_wholes(void)
 	problem_close(&p);
 }
 
+/* An image's channel c at (y, x) as a filter of 3x3 with a padding of 1 reads it: what lies outside
+ * has a value for each channel. */
+static int64_t padded_at(const struct problem *p, int64_t c, int64_t y, int64_t x)
+{
+	const int64_t *d = p->w.dim;
+
+	if (y < 0 || x < 0 || y >= d[CONV_IH] || x >= d[CONV_IW])
+		return (int64_t)p->tensor[TENSOR_PAD][c];
+	return (int64_t)p->tensor[TENSOR_SRC][(y * d[CONV_IW] + x) * d[CONV_IC] + c];
+}
+
+/* A convolution of whole numbers with a zero point. */
+static double zero_point_at(const struct problem *p, int64_t o, int64_t y, int64_t x)
+{
+	const int64_t channels = p->w.dim[CONV_IC];
+	int64_t sum = (int64_t)p->tensor[TENSOR_BIAS][o];
+
+	for (int64_t c = 0; c < channels; c++)
+		for (int64_t t = 0; t < 9; t++)
+			sum += padded_at(p, c, y - 1 + t / 3, x - 1 + t % 3) *
+			       (int64_t)p->tensor[TENSOR_WEIGHTS][(o * channels + c) * 9 + t];
+	return fmin(fmax(nearbyint((double)sum * (double)p->tensor[TENSOR_SCALE][o] +
+				   (double)p->tensor[TENSOR_SHIFT][o]),
+			 0),
+		    255);
+}
+
+static void test_zero_points(void)
+{
+	struct problem p = {0};
+	struct err e = ERR_INIT;
+	int64_t same = 0, between = 0;
+
+	if (workload_from_text(&p.w, "conv2d", "ic5ih6iw7oc8oh6ow7kh3ph1", NULL,
+			       "bias,scale,shift,pad", &e) ||
+	    workload_set_dtype(&p.w, "u8:s8:u8", 8, &e))
+		bail_out("%s", e.msg);
+	problem_open(&p);
+	for (int64_t i = 0; i < p.size[TENSOR_DST]; i++) {
+		const double want = zero_point_at(&p, i % 8, i / 8 / 7, i / 8 % 7);
+
+		same += (double)p.expected[i] == want;
+		between += want > 0 && want < 255;
+	}
+	ok(same == p.size[TENSOR_DST] && between > same / 4,
+	   "an image is padded with its zero point, and a result gets its own");
+	problem_close(&p);
+	ok(workload_from_text(&p.w, "conv2d", "ic5ih6oc8oh4kh3", NULL, "bias,pad", &e) &&
+		   workload_from_text(&p.w, "conv2d", "ic5ih6oc8oh6kh3ph1", NULL, "pad", &e) &&
+		   workload_from_text(&p.w, "matmul", "4x5:5x6", NULL, "bias,pad", &e),
+	   "nothing pads where there is no padding, or no bias");
+}
+
 /* Whole numbers are rounded to the nearest, ties to even, and end where their type does. */
 static void test_elements(void)
 {
@@ -471,6 +524,7 @@ int main(void)
 	test_conv3d();
 	test_others();
 	test_wholes();
+	test_zero_points();
 	test_elements();
 	test_runs(ELEM_BF16);
 	test_runs(ELEM_F16);

@@ -452,6 +452,12 @@ static void check_groups_by_hand(const struct limits *m, const char *dir)
 
 /* ---- whole numbers of 8 bits ---- */
 
+/* A convolution with padding before the image. */
+static int is_padded(const struct workload *w)
+{
+	return w->op == &op_conv2d && (w->dim[CONV_PH] || w->dim[CONV_PW]);
+}
+
 /* The same problem in 8 bits; results of 8 bits are scaled, for else all would be at the ends. */
 static int in_bytes(struct workload *w)
 {
@@ -466,6 +472,10 @@ static int in_bytes(struct workload *w)
 			(size_t)(w->npost++ - at) * sizeof *w->post);
 		w->post[at] = (struct post_op){.kind = POST_SCALE};
 	}
+	if (pick(0, 1) && w->npost < OP_MAX_POSTS)
+		w->post[w->npost++] = (struct post_op){.kind = POST_SHIFT};
+	if (at && pick(0, 2) && w->npost < OP_MAX_POSTS && is_padded(w))
+		w->post[w->npost++] = (struct post_op){.kind = POST_PAD};
 	return workload_set_dtype(w, text, strlen(text), &e) == 0;
 }
 
@@ -493,11 +503,14 @@ static int random_byte_matmul(struct workload *w)
  * for this. */
 static void check_extremes(const struct limits *m, const char *dir)
 {
-	static const char *const problems[][3] = {
+	static const char *const problems[][4] = {
 		{"conv2d", "ic8ih6oc24oh6kh3ph1", "nhwc"},
 		{"conv2d", "ic3ih6oc20oh6kh3ph1", "nhwc"},
 		{"conv2d", "ic16ih5oc40oh5kh1", "nhwc"},
 		{"conv2d", "g24ic24ih7oc24oh7kh3ph1", "nhwc"},
+		{"conv2d", "ic8ih6oc24oh6kh3ph1", "nhwc", "bias,pad"},
+		{"conv2d", "ic6ih7oc24oh4kh3sh2ph1", "nchw", "bias,pad"},
+		{"conv2d", "g24ic24ih7oc24oh7kh3ph1", "nhwc", "bias,pad"},
 		{"matmul", "7x32:32x48", "ab"},
 	};
 	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
@@ -511,7 +524,7 @@ static void check_extremes(const struct limits *m, const char *dir)
 			struct err e = ERR_INIT;
 
 			if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2],
-					       "bias", &e) < 0 ||
+					       problems[i][3] ? problems[i][3] : "bias", &e) < 0 ||
 			    workload_set_dtype(&p.w, types[k > 1], 9, &e) < 0)
 				bail_out("%s", e.msg);
 			problem_open(&p);

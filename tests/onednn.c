@@ -78,6 +78,16 @@ static const struct problem {
 	{"conv2d", "mb1_ic64ih7_oc32oh7_kh1", "nhwc", "scale", 0, "s8"},
 	{"conv2d", "mb1g32_ic32ih15_oc32oh15_kh3ph1", "nhwc", "bias,scale,relu", 0, "u8:s8:u8"},
 	{"conv2d", "mb1_ic3ih33_oc16oh17_kh7sh2ph3", "nhwc", "bias,scale,relu", 0, "u8:s8:u8"},
+	{"conv2d", "mb1_ic32ih9_oc32oh9_kh3ph1", "nhwc", "bias,scale,relu,shift,pad", 0,
+	 "u8:s8:u8"},
+	{"conv2d", "mb1_ic32ih9_oc32oh9_kh3ph1", "nchw", "bias,scale,shift,pad", 0, "s8"},
+	{"conv2d", "mb1_ic32ih9_oc32oh5_kh3sh2ph1", "nhwc", "bias,pad", 0, "u8:s8:s32"},
+	{"conv2d", "mb1g32_ic32ih15_oc32oh15_kh3ph1", "nhwc", "bias,scale,shift,pad", 0,
+	 "u8:s8:u8"},
+	{"conv2d", "mb1_ic64ih7_oc32oh7_kh1", "nhwc", "bias,scale,add,shift", 0, "u8:s8:u8"},
+	{"conv2d", "mb1_ic64ih7_oc32oh7_kh1", "nhwc", "bias,scale,shift,relu", 0, "u8:s8:f32"},
+	{"matmul", "33x64:64x48", "ab", "bias,scale,shift", 0, "u8:s8:u8"},
+	{"matmul", "4x31x20:4x20x12", "ab", "scale,shift", 0, "u8:s8:f32"},
 	{"matmul", "33x64:64x48", "ab", "bias,scale", 0, "u8:s8:f32"},
 	{"matmul", "33x64:64x48", "ab", "bias,scale,gelu", 0, "s8:s8:f32"},
 	{"matmul", "4x31x20:4x20x12", "ab", "bias,scale", 0, "u8:s8:s8"},
@@ -145,8 +155,12 @@ static void make_whole(const struct workload *w, enum tensor_role role, float *a
 	const double step = type == DTYPE_S8 && role == TENSOR_WEIGHTS ? 2 : 1;
 
 	for (int64_t i = 0; i < n; i++)
-		array[i] = (float)(step * elem_round(elem_of(type),
-						     (middle + scale * (double)array[i]) / step));
+		if (role == TENSOR_PAD || (role == TENSOR_SHIFT && dtype_is_int(w->dtype.dst)))
+			array[i] = role == TENSOR_SHIFT ? -11 : type == DTYPE_U8 ? 120 : -7;
+		else
+			array[i] = (float)(step *
+					   elem_round(elem_of(type),
+						      (middle + scale * (double)array[i]) / step));
 }
 
 static void test_problem(const struct problem *p)
@@ -167,8 +181,8 @@ static void test_problem(const struct problem *p)
 	if (workload_finish(&w, &e))
 		bail_out("%s: %s", p->prob, e.msg);
 	for (int i = w.op->tensors(&w, tensor); i--;) {
-		static const char *const stream[] = {"src", "weights", "bias", "add",
-						     "mul", "scale",   "dst"};
+		static const char *const stream[] = {"src",   "weights", "bias", "add", "mul",
+						     "scale", "shift",	 "pad",	 "dst"};
 
 		array[tensor[i].role] = randoms(tensor[i].size, stream[tensor[i].role]);
 		if (p->dtype)
@@ -176,9 +190,9 @@ static void test_problem(const struct problem *p)
 		if (tensor[i].role == TENSOR_DST)
 			n = tensor[i].size;
 	}
-	data = (struct baseline_data){array[TENSOR_SRC],  array[TENSOR_WEIGHTS],
-				      array[TENSOR_BIAS], array[TENSOR_ADD],
-				      array[TENSOR_MUL],  array[TENSOR_SCALE]};
+	data = (struct baseline_data){
+		array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],  array[TENSOR_ADD],
+		array[TENSOR_MUL], array[TENSOR_SCALE],	  array[TENSOR_SHIFT], array[TENSOR_PAD]};
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);

@@ -292,6 +292,8 @@ static inline double whole_scale(const struct workload *w, enum tensor_role role
 
 	if (role == TENSOR_SCALE)
 		return 1 / (100 * sqrt(terms));
+	if (role == TENSOR_SHIFT)
+		return 40;
 	switch (workload_dtype(w, role)) {
 	case DTYPE_S8:
 		return 128;

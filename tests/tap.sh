@@ -64,7 +64,7 @@ measures_for() { # candidates of a workload; instruction sets
 		TL_ISA=$isa "$bin/tl-gen" -n 200 "$tmp/w" | TL_ISA=$isa "$bin/tl-filter" -k "$k" >"$tmp/c" 2>"$tmp/err" &&
 			TL_ISA=$isa "$bin/tl-measure" -q "$tmp/c" >"$tmp/r-$isa" 2>>"$tmp/err"
 		ok $? "$isa: measures" || sed 's/^/# /' "$tmp/err"
-		[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge 6 ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
+		[ "$(count '"status":"\(ok\|preempted\)".*"stage":"race"' "$tmp/r-$isa")" -ge "$(count '"type":"workload"' "$tmp/w")" ] && ! grep -q '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa"
 		ok $? 'none is wrong' || grep '"status":"\(wrong\|crash\|build\|failed\)"' "$tmp/r-$isa" | head -3 | sed 's/^/# /'
 		"$bin/tl-check" -q "$tmp/r-$isa"
 		ok $? 'results are valid records'

@@ -37,6 +37,11 @@ static inline double with_posts(const struct workload *w, const struct baseline_
 		case POST_SCALE:
 			x *= t->scale[channel];
 			break;
+		case POST_SHIFT:
+			x += t->shift[channel];
+			break;
+		case POST_PAD: /* conv_at() */
+			break;
 		case POST_RELU:
 			x = x > 0 ? x : 0;
 			break;
@@ -95,8 +100,12 @@ static inline double conv_at(const struct workload *w, const struct baseline_dat
 				int64_t ix = x * d[CONV_SW] - d[CONV_PW] + j * (d[CONV_DW] + 1);
 				int64_t tap = ((o * ics + c) * d[CONV_KH] + i) * d[CONV_KW] + j;
 
-				if (iy < 0 || iy >= d[CONV_IH] || ix < 0 || ix >= d[CONV_IW])
+				if (iy < 0 || iy >= d[CONV_IH] || ix < 0 || ix >= d[CONV_IW]) {
+					if (t->pad)
+						sum += (double)t->weights[tap] *
+						       t->pad[g * ics + c];
 					continue;
+				}
 				sum += (double)t->weights[tap] *
 				       t->src[place(w, n, g * ics + c, iy, ix, d[CONV_IC],
 						    d[CONV_IH], d[CONV_IW])];

@@ -39,12 +39,16 @@ const char *algo_hint(const char *name, size_t n)
 	return nearest_hint(&near);
 }
 
-/* Scales of reals are folded into weights by whoever has any. */
+/* Scales of reals are folded into weights by whoever has any. What lies outside of an image is 0
+ * but for algorithms that compute whole numbers as narrow ones. */
 static int takes(const struct algo *a, const struct workload *w)
 {
 	const struct dtypes *d = &w->dtype;
 
-	if (workload_has_post(w, POST_SCALE) && !dtype_is_int(d->src))
+	const int has_scales = workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT);
+	const int fills = workload_has_post(w, POST_PAD);
+
+	if (((has_scales || fills) && !dtype_is_int(d->src)) || (fills && !a->narrows))
 		return 0;
 	return dtypes_are_f32(d) || (a->types & 1U << d->src &&
 				     (dtypes_are_one_real(d) ||

@@ -17,6 +17,7 @@
 #include "lib/nest/nest.h"
 #include "lib/schedule/block.h"
 #include "lib/schedule/channelwise.h"
+#include "lib/schedule/frame.h"
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 #include "lib/space/isa.h"
@@ -48,7 +49,11 @@ enum { MAX_TAPS = 81, MAX_STRAIGHT = 512 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
-	return conv_of(w, p) && p->g > 1 && p->ic == 1 && p->oc == 1 && p->kh * p->kw <= MAX_TAPS;
+	if (!conv_of(w, p) || p->g == 1 || p->ic != 1 || p->oc != 1 || p->kh * p->kw > MAX_TAPS)
+		return 0;
+	if (p->fills)
+		conv_frame(p);
+	return 1;
 }
 
 /* Registers: the tile, the weights, one for what post-ops compute, one for products of whole
@@ -145,7 +150,7 @@ static void declare(struct depthwise *s)
 	const struct extent bias[] = {{p->g, t->tiles * t->nr}, {1, 1}};
 	struct nest *n = t->n;
 
-	t->src = conv_src(p, reorder_src(&s->order));
+	t->src = conv_src(p, frame_src(&s->order, p));
 	channelwise_weights(t);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
 	operand_types(n, s->order.w);

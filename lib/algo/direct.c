@@ -139,8 +139,9 @@ struct direct {
 	struct affine in_band;	  /* the group, counted from the first one of the copy */
 	struct block bands, panels;
 	struct chunk chunk;
-	struct access in; /* what the tile reads: the input, or the band; rows as of the output */
-	struct access to; /* what it writes */
+	struct access in;  /* what the tile reads: the input, or the band; rows as of the output */
+	struct access to;  /* what it writes */
+	struct access pad; /* what lies outside of the image */
 	int vtiles_w, voc, vpanel, vgroup, vchunk, vbias; /* symbols */
 	struct brgemm t;
 	struct brgemm_out out;
@@ -154,6 +155,8 @@ static void declare(struct direct *s)
 	struct nest *n = s->n;
 
 	s->in = conv_src(p, reorder_src(&s->order));
+	if (p->fills)
+		s->pad = conv_pad(n, s->order.w, p);
 	s->t.b = conv_weights(n, p, s->nr, s->kc, s->depth);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	operand_types(n, s->order.w);
@@ -239,9 +242,9 @@ static void open_input(struct direct *s)
 	channels.k0 = af_mul(channels.k0, s->depth);
 	channels.k = s->p.ic % s->depth ? af(s->p.ic) : af_mul(channels.k, s->depth);
 	if (s->k[COPY]) {
-		s->in = band_copy(n,
-				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
-						 s->rows, s->kc, &channels, s->k[GROUPS], 0});
+		s->in = band_copy(n, &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes,
+						    &s->bands, s->rows, s->kc, &channels,
+						    s->k[GROUPS], 0, s->p.fills ? &s->pad : NULL});
 		if (s->depth > 1 || s->out.is_whole)
 			nest_elem(n, s->in.buffer, elem_of(s->order.w->dtype.src));
 	} else {

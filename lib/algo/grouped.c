@@ -136,7 +136,7 @@ static struct access copy_band(struct grouped *s, int img, int g)
 	}
 	band = band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
 					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1,
-					      s->t.depth > 1 ? SPREAD_BEYOND : 0});
+					      s->t.depth > 1 ? SPREAD_BEYOND : 0, NULL});
 	if (s->t.depth > 1)
 		nest_elem(s->n, band.buffer, elem_of(s->order.w->dtype.src));
 	return band;

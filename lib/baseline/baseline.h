@@ -26,9 +26,9 @@
 
 /* Tensors of one problem by role, dense float arrays (NULL if the workload has none): src, add and
  * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
- * and scale oc or n values. */
+ * scale and shift oc or n values, pad ic values. */
 struct baseline_data {
-	const float *src, *weights, *bias, *add, *mul, *scale;
+	const float *src, *weights, *bias, *add, *mul, *scale, *shift, *pad;
 };
 
 struct baseline;

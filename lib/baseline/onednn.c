@@ -9,6 +9,7 @@
 #include "lib/baseline/baseline.h"
 
 #include <dnnl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,11 +138,22 @@ static dnnl_status_t set_scales(dnnl_primitive_attr_t attr, int64_t n, int mask,
 	(void)attr, (void)n, (void)mask, (void)scale;
 	return dnnl_unimplemented;
 }
+
+static dnnl_status_t set_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero)
+{
+	(void)attr, (void)arg, (void)zero;
+	return dnnl_unimplemented;
+}
 #else
 enum { SCALES_BIAS = 1 };
 static dnnl_status_t set_scales(dnnl_primitive_attr_t attr, int64_t n, int mask, const float *scale)
 {
 	return dnnl_primitive_attr_set_output_scales(attr, n, mask, scale);
+}
+
+static dnnl_status_t set_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero)
+{
+	return dnnl_primitive_attr_set_zero_points(attr, arg, 1, 0, &zero);
 }
 
 static dnnl_status_t answers_open(struct answers *a, const struct question *q, dnnl_engine_t engine)
@@ -227,7 +239,9 @@ struct onednn {
 	struct baseline_data data; /* the caller's; so are, until open returns, the choices */
 	const struct baseline_choice *only;
 	int nonly;
-	float *add; /* kept for variants that add into dst */
+	float *add;	   /* kept for variants that add into dst */
+	float *bias;	   /* with the source's zero point taken out; NULL: it had none */
+	int shift_is_zero; /* the post-op shift is a zero point of the result */
 	struct view view[MAX_VIEWS];
 	int nview;
 	struct held held[MAX_HELD];
@@ -288,26 +302,29 @@ static int view_tensor(struct view *v, const struct workload *w, enum tensor_rol
 }
 
 /* Post-ops with a tensor of their own. */
-enum { ADDITION, PRODUCT };
+enum { ADDITION, PRODUCT, SHIFTS };
 static const struct {
 	enum post kind;
 	enum tensor_role role;
 	dnnl_alg_kind_t alg;
 } binaries[] = {[ADDITION] = {POST_ADD, TENSOR_ADD, dnnl_binary_add},
-		[PRODUCT] = {POST_MUL, TENSOR_MUL, dnnl_binary_mul}};
+		[PRODUCT] = {POST_MUL, TENSOR_MUL, dnnl_binary_mul},
+		[SHIFTS] = {POST_SHIFT, TENSOR_SHIFT, dnnl_binary_add}};
 
 static int view_tensors(struct view *v, const struct workload *w, int n, const dnnl_dims_t src,
 			const dnnl_dims_t dst, dnnl_format_tag_t tag, int nbias,
 			const dnnl_dims_t bias, struct err *e)
 {
 	static const dnnl_format_tag_t row[] = {0, dnnl_a, dnnl_ab, dnnl_abc};
+	dnnl_dims_t channels = {1, 1, 1, 1};
 
+	channels[v->channels] = dst[v->channels];
 	if (view_tensor(v, w, TENSOR_SRC, n, src, tag, e) ||
 	    view_tensor(v, w, TENSOR_DST, n, dst, tag, e))
 		return -1;
 	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
 		if (workload_has_post(w, binaries[i].kind) &&
-		    view_tensor(v, w, binaries[i].role, n, dst, tag, e))
+		    view_tensor(v, w, binaries[i].role, n, i == SHIFTS ? channels : dst, tag, e))
 			return -1;
 	if (workload_has_post(w, POST_BIAS))
 		return view_tensor(v, w, TENSOR_BIAS, nbias, bias, row[nbias], e);
@@ -427,6 +444,8 @@ static const float *user_data(const struct baseline_data *d, enum tensor_role ro
 		return d->add;
 	case TENSOR_MUL:
 		return d->mul;
+	case TENSOR_SHIFT:
+		return d->shift;
 	default:
 		return NULL;
 	}
@@ -577,6 +596,9 @@ static dnnl_status_t add_posts(const struct onednn *r, const struct question *q,
 		case POST_MUL:
 			s = add_binary(q, ops, PRODUCT);
 			break;
+		case POST_SHIFT:
+			s = r->shift_is_zero ? s : add_binary(q, ops, SHIFTS);
+			break;
 		case POST_RELU:
 			s = add_eltwise(ops, dnnl_eltwise_relu, 0, 0);
 			break;
@@ -610,6 +632,7 @@ static dnnl_status_t add_posts(const struct onednn *r, const struct question *q,
 			break;
 		case POST_BIAS:	 /* native, always the first */
 		case POST_SCALE: /* the same: make_attr() */
+		case POST_PAD:	 /* the same */
 		case POSTS:
 			break;
 		}
@@ -634,6 +657,10 @@ static int make_attr(const struct onednn *r, struct question *q, struct err *e)
 	if (!s && workload_has_post(&r->work, POST_SCALE))
 		s = set_scales(q->attr, workload_size(&r->work, TENSOR_SCALE),
 			       1 << q->view->channels, r->data.scale);
+	if (!s && workload_has_post(&r->work, POST_PAD))
+		s = set_zero_point(q->attr, DNNL_ARG_SRC, (int32_t)r->data.pad[0]);
+	if (!s && r->shift_is_zero)
+		s = set_zero_point(q->attr, DNNL_ARG_DST, (int32_t)r->data.shift[0]);
 	/* The environment may allow less than f32. */
 	if (!s)
 		s = dnnl_primitive_attr_set_fpmath_mode(q->attr, dnnl_fpmath_mode_strict);
@@ -641,6 +668,13 @@ static int make_attr(const struct onednn *r, struct question *q, struct err *e)
 	if (!s)
 		s = dnnl_primitive_attr_set_scratchpad_mode(q->attr, dnnl_scratchpad_mode_user);
 	return failed(s, "describe post-ops", e);
+}
+
+/* Is it in the list of post-ops that the library gets? */
+static int is_post_of_library(const struct onednn *r, enum post kind)
+{
+	return kind != POST_BIAS && kind != POST_SCALE && kind != POST_PAD &&
+	       !(kind == POST_SHIFT && r->shift_is_zero);
 }
 
 /* The arguments of a primitive, inputs filled. */
@@ -668,11 +702,15 @@ static int bind(struct onednn *r, struct variant *v, const struct question *q,
 		int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post) | DNNL_ARG_SRC_1;
 		enum post kind = r->work.post[i].kind;
 
-		post += kind != POST_BIAS && kind != POST_SCALE;
-		if (kind != POST_MUL && (kind != POST_ADD || q->sum))
+		post += is_post_of_library(r, kind);
+		if (kind != POST_MUL && (kind != POST_ADD || q->sum) &&
+		    (kind != POST_SHIFT || r->shift_is_zero))
 			continue;
 		v->arg[v->narg].arg = arg;
-		if (hold(r, q->view, kind == POST_ADD ? TENSOR_ADD : TENSOR_MUL,
+		if (hold(r, q->view,
+			 kind == POST_ADD   ? TENSOR_ADD
+			 : kind == POST_MUL ? TENSOR_MUL
+					    : TENSOR_SHIFT,
 			 dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg),
 			 &v->arg[v->narg++].memory, e))
 			return -1;
@@ -821,7 +859,8 @@ static int ask(struct onednn *r, struct question q, struct err *e)
 	if (r->nvariant == MAX_VARIANTS)
 		return 0;
 	for (int t = 0; t < TENSOR_ROLES; t++)
-		q.md[t] = q.preferred && t != TENSOR_BIAS ? v->any[t] : v->user[t];
+		q.md[t] = q.preferred && t != TENSOR_BIAS && t != TENSOR_SHIFT ? v->any[t]
+									       : v->user[t];
 	if (r->work.rhs_const)
 		q.md[TENSOR_WEIGHTS] = v->any[TENSOR_WEIGHTS];
 	bad = make_attr(r, &q, e);
@@ -920,6 +959,57 @@ static void keep_add(struct onednn *r)
 		}
 }
 
+static int are_equal(const float *x, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++)
+		if (!(x[i] == x[0]))
+			return 0;
+	return 1;
+}
+
+/* A workload's bias has the source's zero point in it already. The library's has not. */
+static void keep_bias(struct onednn *r)
+{
+	const int64_t n = workload_size(&r->work, TENSOR_BIAS);
+	const int64_t terms = workload_size(&r->work, TENSOR_WEIGHTS) / n;
+
+	r->bias = xmalloc((size_t)n * sizeof *r->bias);
+	for (int64_t i = 0; i < n; i++) {
+		double sum = 0;
+
+		for (int64_t j = 0; j < terms; j++)
+			sum += (double)r->data.weights[i * terms + j];
+		r->bias[i] = (float)((double)r->data.bias[i] + sum * (double)r->data.pad[0]);
+	}
+	r->data.bias = r->bias;
+}
+
+/* What is the same whole number for all channels is a zero point of the library's. Returns 0 if it
+ * has no such numbers. */
+static int take_zero_points(struct onednn *r)
+{
+	const struct workload *w = &r->work;
+	const int pads = workload_has_post(w, POST_PAD), last = w->npost - 1 - pads;
+
+	if (pads) {
+		if (!are_equal(r->data.pad, workload_size(w, TENSOR_PAD)))
+			return 0;
+		keep_bias(r);
+	}
+	r->shift_is_zero =
+		last >= 0 && w->post[last].kind == POST_SHIFT && dtype_is_int(w->dtype.dst) &&
+		are_equal(r->data.shift, workload_size(w, TENSOR_SHIFT)) &&
+		fabsf(r->data.shift[0]) < 0x1p24F && r->data.shift[0] == rintf(r->data.shift[0]);
+	return 1;
+}
+
+/* Can this version say what the workload multiplies, adds and pads? */
+static int has_numbers(const struct workload *w)
+{
+	return SCALES_BIAS || !(workload_has_post(w, POST_SCALE) ||
+				workload_has_post(w, POST_SHIFT) || workload_has_post(w, POST_PAD));
+}
+
 static struct onednn *of(struct baseline *r)
 {
 	return (struct onednn *)r;
@@ -946,7 +1036,7 @@ static struct baseline *open_library(const struct workload *w, const struct base
 	bad = failed(dnnl_engine_create(&r->engine, dnnl_cpu, 0), "make an engine", e) ||
 	      failed(dnnl_stream_create(&r->stream, r->engine, dnnl_stream_default_flags),
 		     "make a stream", e);
-	if (!bad && (SCALES_BIAS || !workload_has_post(w, POST_SCALE)))
+	if (!bad && has_numbers(w) && take_zero_points(r))
 		bad = w->op == &op_conv2d   ? ask_conv(r, e)
 		      : w->op == &op_matmul ? ask_matmul(r, e)
 					    : 0;
@@ -1066,6 +1156,7 @@ static void close_library(struct baseline *baseline)
 		dnnl_stream_destroy(r->stream);
 	if (r->engine)
 		dnnl_engine_destroy(r->engine);
+	free(r->bias);
 	free(r->add);
 	free(r);
 }

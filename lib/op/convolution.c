@@ -328,6 +328,19 @@ static int check_size(const struct convolution *c, const int64_t *d, struct err 
 	return 0;
 }
 
+/* Does a window read outside of the image? */
+static int is_padded(const struct convolution *c, const int64_t *d)
+{
+	int is = 0;
+
+	for (int axis = 0; axis < c->axes; axis++) {
+		const struct sizes z = sizes_along(c, d, axis);
+
+		is |= z.p > 0 || far_pad(&z) > 0;
+	}
+	return is;
+}
+
 int convolution_check(const struct workload *w, struct err *e)
 {
 	const struct convolution *c = w->op->form;
@@ -346,6 +359,8 @@ int convolution_check(const struct workload *w, struct err *e)
 	for (int axis = 0; axis < c->axes; axis++)
 		if (check_axis(c, d, axis, e))
 			return -1;
+	if (workload_has_post(w, POST_PAD) && !is_padded(c, d))
+		return err_set(e, "the post-op pad needs padding");
 	return check_size(c, d, e);
 }
 
@@ -412,6 +427,8 @@ int convolution_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS
 		t[n++] = (struct tensor){TENSOR_WEIGHTS,
 					 d[oc_at(c)] * depth(c, d) * along_all(c, d, kernel_at), 1};
 	n += workload_post_tensors(w, d[oc_at(c)], dst, t + n);
+	if (workload_has_post(w, POST_PAD))
+		t[n++] = (struct tensor){TENSOR_PAD, d[ic_at(c)], 1};
 	t[n++] = (struct tensor){TENSOR_DST, dst, 0};
 	return n;
 }
@@ -486,17 +503,26 @@ static void open_outputs(struct nest *n, const struct convolution *c, const int6
 	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", groups(c, d))));
 }
 
-/* The loops over taps and their channels, around a multiply-add of each output channel. */
+/* What a definition's sum is of: buffers, where values lie, the first output channel (a variable),
+ * and what becomes of it. pad: -1 where zeros lie outside of the image. */
+struct sum {
+	int src, wei, pad, oc;
+	const struct strides *s;
+	struct post_naive *end;
+};
+
+/* The loops over taps and their channels, around a multiply-add of each output channel. With pad,
+ * each value of the source is counted from that of its channel; outside, too: for all taps, the
+ * sum is of what lies outside. */
 static void sum_taps(struct nest *n, const struct convolution *c, const struct workload *w,
-		     struct loops *l, int src, int wei, const struct strides *s, int oc,
-		     struct post_naive *end)
+		     struct loops *l, const struct sum *sum, int outside)
 {
 	const int64_t *d = w->dim;
 	int64_t taps = along_all(c, d, kernel_at);
 	int icg = nest_param(n, "ICG", depth(c, d)), before = n->depth;
 	int wo = nest_param(n, "wo", depth(c, d) * taps), u;
-	struct affine weight = af_times(af_var(oc), wo);
-	const struct expr *x, *y;
+	struct affine weight = af_times(af_var(sum->oc), wo);
+	const struct expr *x, *y, *pad = NULL;
 	int wi = nest_param(n, "wi", taps), channel;
 
 	for (int axis = 0; axis < c->axes; axis++) {
@@ -505,16 +531,22 @@ static void sum_taps(struct nest *n, const struct convolution *c, const struct w
 		taps /= z.k;
 		l->tap[axis] = nest_for(n, LOOP_SERIAL, c->op->dim[kernel_at(c, axis)], af(0),
 					af_var(nest_param(n, "K", z.k)));
-		l->in[axis] = open_guard(n, l->out[axis], l->tap[axis], &z);
+		if (!outside)
+			l->in[axis] = open_guard(n, l->out[axis], l->tap[axis], &z);
 		weight = af_add(weight, af_times(af_var(l->tap[axis]), nest_param(n, "wk", taps)));
 	}
 	l->i = nest_for(n, LOOP_SERIAL, "i", af(0), af_var(icg));
 	channel = nest_let(n, "c", af_add(af_times(af_var(l->g), icg), af_var(l->i)));
-	u = post_open(n, end, l->together);
-	x = ex_load(n, src, 1, value_at(c, s, l->b, channel, l->in), NULL);
-	y = ex_load(n, wei, 1, af_sum(weight, af_times(af_var(l->i), wi), af_times(af_var(u), wo)),
-		    NULL);
-	post_accumulate(n, end, x, y);
+	u = post_open(n, sum->end, l->together);
+	if (sum->pad >= 0)
+		pad = ex_load(n, sum->pad, 1, af_var(channel), NULL);
+	x = outside ? pad
+		    : ex_load(n, sum->src, 1, value_at(c, sum->s, l->b, channel, l->in), NULL);
+	if (pad && !outside)
+		x = ex_op(n, EXPR_SUB, x, pad, NULL);
+	y = ex_load(n, sum->wei, 1,
+		    af_sum(weight, af_times(af_var(l->i), wi), af_times(af_var(u), wo)), NULL);
+	post_accumulate(n, sum->end, x, y);
 	while (n->depth > before)
 		nest_close(n);
 }
@@ -528,27 +560,32 @@ int convolution_naive(const struct workload *w, int wide, struct nest *n, struct
 	struct tensor t[OP_MAX_TENSORS];
 	int count = convolution_tensors(w, t), is_last = w->layout == c->last;
 	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0);
-	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0), oc;
+	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0);
 	const int64_t ocg = d[oc_at(c)] / groups(c, d), together = post_together(ocg);
 	struct post_naive end = {.wide = wide,
 				 .sum = nest_reg(n, "acc", elem, 1, (int)together, 1)};
 	struct strides si = strides_of(n, c, is_last, d, in_at, d[ic_at(c)]);
 	struct strides so = strides_of(n, c, is_last, d, out_at, d[oc_at(c)]);
 	struct loops l = {.together = together};
+	struct sum sum = {src, wei, -1, -1, &si, &end};
 	int channel, u;
 
 	(void)e;
+	if (workload_has_post(w, POST_PAD))
+		sum.pad = nest_arg(n, "pad", TENSOR_PAD, d[ic_at(c)], 0);
 	open_outputs(n, c, d, &l);
 	l.o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(nest_param(n, "OCB", ocg / together)));
-	oc = nest_let(n, "oc",
-		      af_add(af_times(af_var(l.g), nest_param(n, "OCG", ocg)),
-			     af_mul(af_var(l.o), together)));
+	sum.oc = nest_let(n, "oc",
+			  af_add(af_times(af_var(l.g), nest_param(n, "OCG", ocg)),
+				 af_mul(af_var(l.o), together)));
 	workload_post_naive(w, d[oc_at(c)], t[count - 1].size, n, &end);
 	post_begin(n, &end, together);
-	sum_taps(n, c, w, &l, src, wei, &si, oc, &end);
+	if (sum.pad >= 0)
+		sum_taps(n, c, w, &l, &sum, 1);
+	sum_taps(n, c, w, &l, &sum, 0);
 
 	u = post_open(n, &end, together);
-	channel = nest_let(n, "oc", af_add(af_var(oc), af_var(u)));
+	channel = nest_let(n, "oc", af_add(af_var(sum.oc), af_var(u)));
 	end.bias_at = af_var(channel);
 	end.at = value_at(c, &so, l.b, channel, l.out);
 	post_finish(n, &end);

@@ -76,6 +76,8 @@ int workload_post_tensors(const struct workload *w, int64_t channels, int64_t ou
 		t[n++] = (struct tensor){TENSOR_MUL, outputs, 0};
 	if (workload_has_post(w, POST_SCALE))
 		t[n++] = (struct tensor){TENSOR_SCALE, channels, 1};
+	if (workload_has_post(w, POST_SHIFT))
+		t[n++] = (struct tensor){TENSOR_SHIFT, channels, 1};
 	return n;
 }
 
@@ -92,6 +94,7 @@ void workload_post_naive(const struct workload *w, int64_t channels, int64_t out
 	p->add = post_arg(w, POST_ADD, "add", TENSOR_ADD, outputs, n);
 	p->mul = post_arg(w, POST_MUL, "mul", TENSOR_MUL, outputs, n);
 	p->scale = post_arg(w, POST_SCALE, "scale", TENSOR_SCALE, channels, n);
+	p->shift = post_arg(w, POST_SHIFT, "shift", TENSOR_SHIFT, channels, n);
 	p->dst = nest_arg(n, "dst", TENSOR_DST, outputs, 1);
 	p->result = elem_of(w->dtype.dst);
 	p->npost = w->npost;
@@ -111,11 +114,11 @@ int64_t workload_bytes(const struct workload *w)
 
 enum dtype workload_dtype(const struct workload *w, enum tensor_role role)
 {
-	if (role == TENSOR_SRC)
+	if (role == TENSOR_SRC || role == TENSOR_PAD)
 		return w->dtype.src;
 	if (role == TENSOR_WEIGHTS)
 		return w->dtype.wei;
-	if (role == TENSOR_SCALE)
+	if (role == TENSOR_SCALE || role == TENSOR_SHIFT)
 		return DTYPE_F32;
 	return role == TENSOR_BIAS && dtype_is_int(w->dtype.src) ? DTYPE_S32 : w->dtype.dst;
 }
@@ -151,7 +154,12 @@ static int check_posts(const struct workload *w, struct err *e)
 			return err_set(e, "the post-op bias must be the first");
 		if (w->post[i].kind == POST_SCALE && i != workload_has_post(w, POST_BIAS))
 			return err_set(e, "the post-op scale must be the first behind the bias");
+		if (w->post[i].kind == POST_PAD &&
+		    (i < w->npost - 1 || w->post[0].kind != POST_BIAS))
+			return err_set(e, "the post-op pad must be the last, and have a bias");
 	}
+	if (workload_has_post(w, POST_PAD) && w->op != &op_conv2d && w->op != &op_conv3d)
+		return err_set(e, "the post-op pad is of convolutions only");
 	return 0;
 }
 

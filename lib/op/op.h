@@ -35,6 +35,8 @@ enum tensor_role {
 	TENSOR_MUL, /* what multiplies, of the shape and layout of dst; of attention: the values,
 		       b x h x n x v */
 	TENSOR_SCALE, /* oc or n factors of sums of whole numbers */
+	TENSOR_SHIFT, /* oc or n values, which are added */
+	TENSOR_PAD,   /* ic values: what lies outside of the source's image, as its zero point */
 	TENSOR_DST,
 	TENSOR_ROLES,
 	OP_MAX_TENSORS = TENSOR_ROLES /* one of each */

@@ -53,16 +53,43 @@ static void close_groups(struct copy *c)
 		nest_close(c->n);
 }
 
+/* count pixels of what lies outside of the image, from `at` on, of group 0. */
+static void fill_pixels(struct copy *c, struct affine at, int64_t count)
+{
+	const struct band *b = c->b;
+	struct nest *n = c->n;
+	const int vectors = nest_param(n, "padvecs", ceil_div(b->kc, b->lanes));
+	const int x = nest_for(n, LOOP_SERIAL, "x", af(0), af(count));
+	const struct affine group = open_groups(c);
+	const struct affine from = access_at(b->pad, {CONV_GROUP, af_add(af_var(b->g), group)},
+					     {CONV_CHANNEL, b->chunk->k0});
+
+	at = af_sum(at, af_mul(af_var(x), b->kc), access_at(&c->to, {CONV_GROUP, group}));
+	if (is_padded(b))
+		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
+					   b->chunk->k, -1, b->kc});
+	else
+		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
+					   b->chunk->k, vectors});
+	close_groups(c);
+	nest_close(n);
+}
+
 /* count elements from column `at` of the row on; names of the symbols for the whole vectors that
  * hold them, count, and at (NULL: 0). */
 static void zero_part(struct copy *c, int y, int64_t at, int64_t count, const char *const *name)
 {
-	int vectors = nest_param(c->n, name[0], ceil_div(count, c->b->lanes));
-	int elements = nest_param(c->n, name[1], count);
+	int vectors, elements;
 	struct affine to = row_at(c, y);
 
 	if (name[2])
 		to = af_add(to, af_var(nest_param(c->n, name[2], at)));
+	if (c->b->pad) {
+		fill_pixels(c, to, count / c->b->kc);
+		return;
+	}
+	vectors = nest_param(c->n, name[0], ceil_div(count, c->b->lanes));
+	elements = nest_param(c->n, name[1], count);
 	to = af_add(to, access_at(&c->to, {CONV_GROUP, open_groups(c)}));
 	zero_run(c, to, elements, vectors);
 	close_groups(c);
@@ -80,8 +107,14 @@ static void zero_beyond(struct copy *c, struct affine end)
 static void zero_rows(struct copy *c, struct affine lo, struct affine hi)
 {
 	int y = nest_for(c->n, LOOP_SERIAL, "y", lo, hi);
-	struct affine group = access_at(&c->to, {CONV_GROUP, open_groups(c)});
+	struct affine group;
 
+	if (c->b->pad) {
+		fill_pixels(c, row_at(c, y), c->b->p->band_w);
+		nest_close(c->n);
+		return;
+	}
+	group = access_at(&c->to, {CONV_GROUP, open_groups(c)});
 	zero_run(c, af_add(row_at(c, y), group), c->row, c->row_vectors);
 	close_groups(c);
 	nest_close(c->n);

@@ -20,6 +20,7 @@ struct band {
 	const struct chunk *chunk;
 	int64_t groups;
 	int64_t beyond; /* zeros behind the last row that is copied, of a band of one group */
+	const struct access *pad; /* what lies outside of the image (conv_pad()); NULL: zeros */
 };
 /* The copy: row 0 is the first one of the block, above the image where there is padding; group 0
  * is the band's first. */

@@ -31,8 +31,18 @@ int conv_of(const struct workload *w, struct conv *s)
 	s->band_w = (s->ow - 1) * s->sw + (s->kw - 1) * s->dw + 1;
 	s->padded = s->ph || s->pw || s->band_w > s->iw ||
 		    (s->oh - 1) * s->sh + (s->kh - 1) * s->dh + 1 > s->ih;
-	s->clipped = s->dh == 1 && s->kh > 1 && (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
+	s->fills = workload_has_post(w, POST_PAD);
+	s->clipped = !s->fills && s->dh == 1 && s->kh > 1 &&
+		     (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
 	return 1;
+}
+
+void conv_frame(struct conv *p)
+{
+	p->ih = (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1;
+	p->iw = p->band_w;
+	p->ph = p->pw = 0;
+	p->padded = p->fills = p->clipped = 0;
 }
 
 static struct access images(const struct conv *p, int buffer, int64_t c, int64_t h, int64_t w)
@@ -58,6 +68,18 @@ struct access conv_src(const struct conv *p, int buffer)
 struct access conv_dst(const struct conv *p, int buffer)
 {
 	return images(p, buffer, p->oc, p->oh, p->ow);
+}
+
+struct access conv_pad(struct nest *n, const struct workload *w, const struct conv *p)
+{
+	struct packing one = {0};
+	struct access a = {.dim = {[CONV_GROUP] = {p->ic, -1}, [CONV_CHANNEL] = {1, -1}}};
+
+	packing_dim(&one, p->g * p->ic);
+	packing_axis(&one, 0, p->g * p->ic, 1);
+	a.buffer = nest_packed(n, "pad", TENSOR_PAD, &one);
+	nest_elem(n, a.buffer, elem_of(w->dtype.src));
+	return a;
 }
 
 struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth)

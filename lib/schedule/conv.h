@@ -9,17 +9,24 @@ struct conv {
 	int64_t sh, sw, ph, pw, dh, dw;		       /* dh, dw: 1 is no dilation */
 	int64_t band_w;				       /* width of a padded input row */
 	int padded;				       /* does any tap read outside the input? */
-	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation */
+	int fills;   /* what lies there is no 0, but has a value for each channel (POST_PAD) */
+	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation,
+			and zeros there */
 };
 
 /* 1, or 0: the workload is no convolution. */
 int conv_of(const struct workload *w, struct conv *s);
+
+/* The same convolution of an image that has the padding around it (frame.h). */
+void conv_frame(struct conv *p);
 
 /* Dimensions of its images; CHANNEL is one of a group. */
 enum conv_dim { CONV_IMAGE, CONV_GROUP, CONV_CHANNEL, CONV_ROW, CONV_COLUMN };
 /* The source and the result, nhwc. */
 struct access conv_src(const struct conv *p, int buffer);
 struct access conv_dst(const struct conv *p, int buffer);
+/* Declares what lies outside of the image, in the workload's type. */
+struct access conv_pad(struct nest *n, const struct workload *w, const struct conv *p);
 /* Weights as panels of nr output channels and chunks of kc input channels:
  * [g][tile][chunk][kh][kw][kc][nr]; `depth` input channels of an output channel stand side
  * by side. */

@@ -131,7 +131,8 @@ static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, i
 	int64_t channels = s->g.channels, panel = s->values * s->depth * s->nr;
 	struct nest *n = s->g.n;
 	struct affine group = af_add(s->group0, s->group);
-	struct brgemm_out out = {.bias = -1, .scale = -1, .c = s->products, .c_row = af(s->nr)};
+	struct brgemm_out out = {
+		.scale = -1, .shift = -1, .bias = -1, .c = s->products, .c_row = af(s->nr)};
 	int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(count));
 	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
 

@@ -52,6 +52,8 @@ int operand_bias(struct nest *n, const struct workload *w, int rank, const struc
 		packing_axis(&p, i, dim[i].padded, 1);
 	if (workload_has_post(w, POST_SCALE))
 		nest_packed(n, "scale", TENSOR_SCALE, &p);
+	if (workload_has_post(w, POST_SHIFT))
+		nest_packed(n, "shift", TENSOR_SHIFT, &p);
 	return workload_has_post(w, POST_BIAS) ? nest_packed(n, "bias", TENSOR_BIAS, &p) : -1;
 }
 
@@ -69,6 +71,7 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 {
 	o->bias = bias;
 	o->scale = packed_of(n, TENSOR_SCALE);
+	o->shift = packed_of(n, TENSOR_SHIFT);
 	o->is_whole = dtype_is_int(w->dtype.src);
 	o->adds = workload_has_post(w, POST_ADD);
 	o->mul = workload_has_post(w, POST_MUL) ? nest_arg(n, "mul", TENSOR_MUL, size, 0) : -1;
@@ -84,7 +87,7 @@ void operand_types(struct nest *n, const struct workload *w)
 
 		if (b->kind == BUFFER_ARG ||
 		    (b->kind == BUFFER_PACKED &&
-		     (b->role == TENSOR_WEIGHTS ||
+		     (b->role == TENSOR_WEIGHTS || b->role == TENSOR_PAD ||
 		      (b->role == TENSOR_BIAS && dtype_is_int(w->dtype.src)))))
 			nest_elem(n, i, elem_of(workload_dtype(w, b->role)));
 	}
@@ -99,6 +102,8 @@ void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr
 		with.bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);
 	if (o->scale >= 0)
 		with.scale = ex_load(n, o->scale, x->lanes, bias_at, NULL);
+	if (o->shift >= 0)
+		with.shift = ex_load(n, o->shift, x->lanes, bias_at, NULL);
 	if (o->adds)
 		with.add = ex_load(n, o->c, x->lanes, at, valid);
 	if (o->mul >= 0)

@@ -53,13 +53,13 @@ void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, s
 		   struct brgemm_out *o);
 
 /* The bias, packed and padded with zeros: dimension i has `is` values, padded to `padded`. -1: the
- * workload has none. Declares the scales, too, which lie as the bias does. */
+ * workload has none. Declares scales and shifts, too, which lie as the bias does. */
 struct extent {
 	int64_t is, padded;
 };
 int operand_bias(struct nest *n, const struct workload *w, int rank, const struct extent *dim);
-/* The result, of so many elements, and the post-ops. Sets c, bias, scale, is_whole, adds, mul, post
- * and npost of o. */
+/* The result, of so many elements, and the post-ops. Sets c, bias, scale, shift, is_whole, adds,
+ * mul, post and npost of o. */
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o);
 /* Arguments and weights have the workload's types. A packed bias has the type in which it is added:

@@ -129,6 +129,7 @@ static void multiply(struct quadrants *q, const struct quadrants_place *at, enum
 static struct brgemm_out kept(const struct quadrants *q, int i)
 {
 	return (struct brgemm_out){.scale = -1,
+				   .shift = -1,
 				   .c = q->kept,
 				   .c_at = af(i * q->highest * q->width),
 				   .c_row = af(q->width),

@@ -53,6 +53,7 @@ static struct brgemm_out sums_at(const struct split *s, struct affine part, int 
 				 struct affine row, struct affine column)
 {
 	return (struct brgemm_out){.scale = -1,
+				   .shift = -1,
 				   .c = s->buffer,
 				   .c_at = af_sum(af_times(part, s->part),
 						  af_times(af_var(batch), s->batch),

@@ -9,9 +9,9 @@
 static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32", "s32",
 					   "s8",  "u8",	 "s4",	 "u4"};
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
-static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
-					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",
-					 "silu", "gelu",       "gelu_tanh", "scale"};
+static const char *const posts[POSTS] = {
+	"bias",	   "add",  "mul",  "relu", "relu6",	"clip",	 "leaky_relu", "hardswish",
+	"sigmoid", "tanh", "silu", "gelu", "gelu_tanh", "scale", "shift",      "pad"};
 
 static int find(const char *const *names, int count, const char *s, unsigned long n)
 {
@@ -263,7 +263,7 @@ const char *post_parse(struct post_op *p, const char *s, unsigned long n)
 
 	if (kind < 0)
 		return "is none; there are bias, add, mul, relu, relu6, clip(a,b), leaky_relu(a), "
-		       "hardswish, sigmoid, tanh, silu, gelu, gelu_tanh and scale";
+		       "hardswish, sigmoid, tanh, silu, gelu, gelu_tanh, scale, shift and pad";
 	*p = (struct post_op){.kind = (enum post)kind};
 	if (!numbers_of(p->kind))
 		return open ? "has no numbers" : NULL;

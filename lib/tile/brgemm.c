@@ -111,6 +111,8 @@ static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 		v.bias_at = view_at(n, "bias", &v.bias, o->bias_at);
 	if (o->scale >= 0)
 		v.scale_at = view_at(n, "scale", &v.scale, o->bias_at);
+	if (o->shift >= 0)
+		v.shift_at = view_at(n, "shift", &v.shift, o->bias_at);
 	return v;
 }
 
@@ -188,7 +190,7 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 	int bias = brgemm_out_take_bias(o);
 
 	if (is_one_run(g, to))
-		o->scale_at = o->bias_at;
+		o->scale_at = o->shift_at = o->bias_at;
 	if (chunk < 0) {
 		begin_tile(n, g, rows, o, bias);
 		prefetch_next(n, g, rows, o);

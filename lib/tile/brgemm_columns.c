@@ -66,6 +66,9 @@ static void store_value(struct nest *n, const struct brgemm *g, struct affine ro
 	if (o->scale >= 0)
 		with.scale = ex_load(n, o->scale, g->lanes,
 				     af_add(o->scale_at, af_mul(af_var(vec), g->lanes)), NULL);
+	if (o->shift >= 0)
+		with.shift = ex_load(n, o->shift, g->lanes,
+				     af_add(o->shift_at, af_mul(af_var(vec), g->lanes)), NULL);
 	if (stage != BRGEMM_PARTIAL) {
 		if (o->bias >= 0)
 			with.bias =

@@ -46,9 +46,10 @@ struct brgemm_out {
 	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
 	struct affine bias_at;
 	int scale; /* buffer of what sums are multiplied by, laid out as the bias, or -1 */
-	struct affine scale_at; /* brgemm's own */
-	int is_whole;		/* the sum is of whole numbers: it begins with the bias at most */
-	int adds;		/* c holds a tensor that is added: the sum takes its place */
+	int shift; /* the same of what is added to them, or -1 */
+	struct affine scale_at, shift_at; /* brgemm's own */
+	int is_whole; /* the sum is of whole numbers: it begins with the bias at most */
+	int adds;     /* c holds a tensor that is added: the sum takes its place */
 	int mul; /* buffer of what multiplies, laid out as c; looked at where a post-op is mul */
 	int npost;
 	const struct post_op *post; /* applied in order when the tile is finished */

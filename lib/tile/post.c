@@ -45,6 +45,11 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 		case POST_SCALE:
 			x = ex_op(n, EXPR_MUL, x, with->scale, NULL);
 			break;
+		case POST_SHIFT:
+			x = ex_op(n, EXPR_ADD, x, with->shift, NULL);
+			break;
+		case POST_PAD: /* of the source */
+			break;
 		case POST_RELU: /* the constant first, so that NaN stays NaN */
 			x = ex_op(n, EXPR_MAX, zero, x, NULL);
 			break;
@@ -117,6 +122,7 @@ void post_finish(struct nest *n, const struct post_naive *p)
 		.add = loaded(n, p, p->add, p->at),
 		.mul = loaded(n, p, p->mul, p->at),
 		.scale = loaded(n, p, p->scale, p->bias_at),
+		.shift = loaded(n, p, p->shift, p->bias_at),
 	};
 	const struct expr *x =
 		post_apply(n, ex_reg(n, p->sum, p->sum_at), p->npost, p->post, &with);

@@ -14,10 +14,10 @@ int post_bias_first(int npost, const struct post_op *post);
 
 int post_has(int npost, const struct post_op *post, enum post kind);
 
-/* The post-ops bias, add, mul and scale take these for one value or vector. add NULL: it is in the
- * value already. */
+/* The post-ops bias, add, mul, scale and shift take these for one value or vector. add NULL: it is
+ * in the value already. */
 struct post_values {
-	const struct expr *bias, *add, *mul, *scale;
+	const struct expr *bias, *add, *mul, *scale, *shift;
 };
 /* x through the post-ops. Appends statements (activation.h). */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
@@ -27,9 +27,10 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
  * stored. Buffers that the workload does not have are -1. */
 struct post_naive {
 	int wide, sum; /* sum: a register of scalars, of which sum_at is the one that is meant */
-	int bias, add, mul, scale, dst;
+	int bias, add, mul, scale, shift, dst;
 	enum elem result; /* of whole numbers: it is rounded to the nearest one that there is */
-	struct affine sum_at, bias_at, at; /* bias_at: in scale, too; at: in add, mul and dst */
+	struct affine sum_at, bias_at,
+		at; /* bias_at: in scale and shift, too; at: in add, mul and dst */
 	int npost;
 	const struct post_op *post;
 };

@@ -9,7 +9,7 @@
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
 						      "the residual", "the factor",  "the scales",
-						      "the output"};
+						      "the shifts",   "the padding", "the output"};
 
 /* Values lie around the middle, at most so far from it. */
 struct spread {
@@ -77,6 +77,10 @@ static struct spread spread_of_wholes(const struct workload *w, enum tensor_role
 {
 	if (role == TENSOR_SCALE)
 		return spread_of_scales(w);
+	if (role == TENSOR_SHIFT) /* one zero point for all, as models have it */
+		return (struct spread){3, 0};
+	if (role == TENSOR_PAD)
+		return (struct spread){w->dtype.src == DTYPE_U8 ? 114 : -5, 0};
 	switch (role == TENSOR_MUL ? DTYPE_F32 : workload_dtype(w, role)) {
 	case DTYPE_S8:
 		return role == TENSOR_WEIGHTS ? (struct spread){0, 63, 2} : (struct spread){0, 128};

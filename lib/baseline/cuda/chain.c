@@ -81,7 +81,9 @@ static int post(const struct post_op *p, struct link *l)
 	case POST_GELU_TANH:
 		*l = activation(POINTWISE_GELU_APPROX_TANH_FWD);
 		break;
-	case POST_SCALE: /* refused before */
+	case POST_SCALE: /* these were refused before */
+	case POST_SHIFT:
+	case POST_PAD:
 	case POSTS:
 		return 0;
 	}

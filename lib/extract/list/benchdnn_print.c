@@ -7,7 +7,9 @@ int benchdnn_print(const struct workload *w, const char *name, int64_t count, st
 	int bias = workload_has_post(w, POST_BIAS);
 	struct buf posts = BUF_INIT;
 
-	if (workload_has_post(w, POST_SCALE)) /* it takes one number for all channels, or a file */
+	/* It takes one number for all channels, or a file. */
+	if (workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT) ||
+	    workload_has_post(w, POST_PAD))
 		return -1;
 	if (w->op == &op_conv2d || w->op == &op_conv3d) {
 		int last = w->layout == LAYOUT_NHWC || w->layout == LAYOUT_NDHWC;
