@@ -97,7 +97,8 @@ static void test_fused(void)
 	    CONV " bias,relu", NULL);
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4", "3x8:8x5 (f32:u4:f32)", NULL);
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=8", "3x8:8x5 (f32:u8:f32)", NULL);
-	one(MS "QGemm q s zero uq s zero d s zero -> y", "transB=1", "3x8:8x5 (u8:s8:u8)", NULL);
+	one(MS "QGemm q s zero uq s zero d s zero -> y", "transB=1",
+	    "3x8:8x5 (u8:s8:u8) bias,scale,shift", NULL);
 	one(MS "DynamicQuantizeMatMul m vq s zero d -> y", "", "3x8:8x5 (u8:s8:f32) bias", NULL);
 	one(MS "DynamicQuantizeLSTM steps inq stateq _ _ _ _ _ s zero s zero -> y",
 	    "hidden_size=5 direction=bidirectional",
@@ -106,7 +107,7 @@ static void test_fused(void)
 	    "hidden_size=5 direction=bidirectional",
 	    "21x8:8x20 (u8:s8:f32) x2; 3x5:5x20 (u8:s8:f32) x14", NULL);
 	one(MS "QLinearConv lastq s zero wq s zero s zero -> y", "channels_last=1",
-	    "mb1_ic8ih14_oc8oh12_kh3 (u8:s8:u8)", NULL);
+	    "mb1_ic8ih14_oc8oh12_kh3 (u8:s8:u8) bias,scale,shift", NULL);
 }
 
 static struct buf norms(void)

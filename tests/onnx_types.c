@@ -62,7 +62,8 @@ static void test_dequantized(void)
 	node(&g, "QuantizeLinear b s zero -> q", "");
 	node(&g, "DequantizeLinear q s zero -> y", "");
 	output(&g, "y");
-	expect(&g, 13, CONV " (u8:s8:u8) bias,relu", "between dequantizing and quantizing");
+	expect(&g, 13, CONV " (u8:s8:u8) bias,scale,relu,shift,pad",
+	       "between dequantizing and quantizing");
 	ok(was_said("not extracted: QuantizeLinear 1, DequantizeLinear 1\n"),
 	   "what quantizes for an operator is part of it");
 
@@ -70,19 +71,63 @@ static void test_dequantized(void)
 	conv(&g, "Conv xd wd cd -> a");
 	node(&g, "Sigmoid a -> y", "");
 	output(&g, "y");
-	expect(&g, 13, CONV " (s8:s8:f32) bias,sigmoid", "the result may stay real");
+	expect(&g, 13, CONV " (s8:s8:f32) bias,scale,sigmoid,pad", "the result may stay real");
 
 	g = dequantized_image(VALUE_U8);
 	node(&g, "MaxPool xd -> p", "kernel_shape=1,1");
 	conv(&g, "Conv p wd -> y");
 	output(&g, "y");
-	expect(&g, 13, CONV " (u8:s8:f32)", "what was moved in between is still of 8 bits");
+	expect(&g, 13, CONV " (u8:s8:f32) bias,scale,pad",
+	       "what was moved in between is still of 8 bits");
 
 	g = dequantized_image(VALUE_U8);
 	weights(&g, "w", "8,8,3,3");
 	conv(&g, "Conv xd w -> y");
 	output(&g, "y");
 	expect(&g, 13, CONV, "with real weights it is a product of reals");
+}
+
+/* With a zero point that is known, between a bound and a quantizer of this scale. */
+static void bounded(const char *bound, const char *attrs, float scale, const char *zero,
+		    const char *want, const char *what)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "1,8,14,14");
+	ints(&g, "z", "0");
+	ints(&g, "z1", zero);
+	node(&g, "Cast z -> zero", "to=2");
+	node(&g, "Cast z1 -> zero1", "to=2");
+	quantized(&g, "wq", "8,8,3,3", VALUE_I8);
+	real(&g, "s", 0.5f);
+	real(&g, "s1", scale);
+	real(&g, "low", 0);
+	real(&g, "high", 6);
+	node(&g, "QuantizeLinear x s zero -> xq", "");
+	node(&g, "DequantizeLinear xq s zero -> xd", "");
+	node(&g, "DequantizeLinear wq s -> wd", "");
+	conv(&g, "Conv xd wd -> a");
+	node(&g, bound, attrs);
+	node(&g, "QuantizeLinear b s1 zero1 -> q", "");
+	node(&g, "DequantizeLinear q s1 zero1 -> y", "");
+	output(&g, "y");
+	expect(&g, 13, want, what);
+}
+
+static void test_bounds(void)
+{
+	bounded("Relu a -> b", "", 0.5f, "0", CONV " (u8:s8:u8) scale",
+		"what the type bounds needs no relu");
+	bounded("Relu a -> b", "", 0.5f, "9", CONV " (u8:s8:u8) scale,relu,shift",
+		"but with a zero point it does");
+	bounded("Clip a low high -> b", "", 0.0234f, "0", CONV " (u8:s8:u8) scale",
+		"a range that ends at the bound bounds, too");
+	bounded("Clip a low high -> b", "", 0.5f, "0", CONV " (u8:s8:u8) scale,clip(0,12)",
+		"bounds are in units of the result");
+	bounded("Clip a low high -> b", "", 0.0234f, "9", CONV " (u8:s8:u8) scale,relu,shift",
+		"one bound may be left");
+	bounded("Sigmoid a -> b", "", 0.5f, "0", CONV " (u8:s8:f32) scale,sigmoid",
+		"what is no bound is computed of reals");
 }
 
 static void test_quantized_operators(void)
@@ -92,7 +137,7 @@ static void test_quantized_operators(void)
 	conv(&g, "QLinearConv xq s zero wq s zero s zero cq -> q");
 	node(&g, "DequantizeLinear q s zero -> y", "");
 	output(&g, "y");
-	expect(&g, 13, CONV " (u8:s8:u8) bias", "QLinearConv");
+	expect(&g, 13, CONV " (u8:s8:u8) bias,scale,shift,pad", "QLinearConv");
 
 	g = quantized_image(VALUE_U8);
 	conv(&g, "ConvInteger xq wq zero -> q");
@@ -113,7 +158,8 @@ static void test_quantized_operators(void)
 	node(&g, "Add t c -> u", "");
 	node(&g, "Relu u -> y", "");
 	output(&g, "y");
-	expect(&g, 13, "5x7:7x9 (u8:s8:f32) bias,relu", "MatMulInteger of what was just quantized");
+	expect(&g, 13, "5x7:7x9 (u8:s8:f32) bias,scale,shift,relu",
+	       "MatMulInteger of what was just quantized");
 
 	memset(&g, 0, sizeof g);
 	info(&g, 11, "x", "5,7", VALUE_U8);
@@ -212,6 +258,7 @@ int main(void)
 	test_half();
 	test_quantized();
 	test_dequantized();
+	test_bounds();
 	test_quantized_operators();
 	return end();
 }

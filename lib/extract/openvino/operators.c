@@ -159,23 +159,23 @@ static int convert(const struct call *c, const struct call_row *row)
 }
 
 /* What follows is computed in 8 bits: with a sign where the least value, or the number of levels,
- * says so. */
+ * says so. The bounds are no scales, which these nodes have none of. */
 static int fake_quantize(const struct call *c, const struct call_row *row)
 {
-	const int in[] = {call_in(c, 0), call_in(c, 1)};
-	const struct value *data = value(c, in[0]);
+	const int in = call_in(c, 0);
+	const struct value *data = value(c, in);
 	const int64_t levels = call_int(c, "levels", 256);
-	int between[] = {-1, call_in(c, 1)}, is_signed;
+	int between, is_signed;
 	double low;
 
 	(void)row;
 	if (c->nout != 1 || levels > 256)
 		return -1;
-	is_signed = holds(c, in[1], &low) ? low < 0 : levels < 256 || data->is_const;
-	between[0] = build_part(c->b, c->out[0], "levels");
-	build_int(c->b, build_node(c->b, "QuantizeLinear", in, 2, between, 1), "output_dtype",
+	is_signed = holds(c, call_in(c, 1), &low) ? low < 0 : levels < 256 || data->is_const;
+	between = build_part(c->b, c->out[0], "levels");
+	build_int(c->b, build_node(c->b, "QuantizeLinear", &in, 1, &between, 1), "output_dtype",
 		  is_signed ? VALUE_I8 : VALUE_U8);
-	call_node(c, "DequantizeLinear", between, 2);
+	call_node(c, "DequantizeLinear", &between, 1);
 	return 0;
 }
 

@@ -42,6 +42,18 @@ enum taken_as {
 	TAKEN_REST,  /* an activation, or the last node of one, or nothing */
 };
 
+/* Whole numbers that stand for reals: values of a graph, -1 where there are none. */
+struct task_number {
+	int is, scale, zero;
+};
+/* The scales of a task in 8 bits (task_scale.c). */
+struct task_scales {
+	int is;	       /* the task has the post-op scale, and maybe shift and pad */
+	int is_direct; /* source and weights are read as they were before they became reals */
+	struct task_number x, w, y;
+	int bias; /* of 32 bits, or -1 */
+};
+
 struct task {
 	int node;
 	int part; /* 0: the task is all that the node computes. 1 or 2: it is the first or second
@@ -63,14 +75,15 @@ struct task {
 	 * split. */
 	int channel_dim, channel_dims;
 	int pad; /* node of a Pad that went into the padding, or -1 */
+	struct task_scales scales;
 };
 
 enum { TASK_PARTS = 2 }; /* of one node, at most */
 
 /* Which workloads are wanted. */
 enum task_kinds {
-	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision, but not
-			   of constants alone */
+	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision or in 8
+			   bits, but not of constants alone */
 	TASKS_PRODUCTS, /* whatever multiplies and adds */
 	TASKS_ALL,	/* and all else that is an operator; attention as one */
 };
@@ -78,6 +91,7 @@ struct task_wanted {
 	enum task_kinds kinds;
 	enum layout layout; /* of images; NHWC or NCHW */
 	int64_t opset;	    /* whose rules hold for the graph */
+	int in_bytes;	    /* TASKS_RUN: in 8 bits, too, where it can be */
 };
 
 /* How many tasks the node is: 0, if it does not multiply and add; fills t. The workloads are not
@@ -151,8 +165,21 @@ const struct value *task_stored(const struct graph *g, const struct value *v);
 int task_is_int(const struct task *t);
 /* Does the node turn the task's result into another element type? Then the task has that. */
 int task_take_type(const struct graph *g, const struct graph_node *n, struct task *t);
-/* Marks the nodes that make reals of whole numbers for this task alone. */
-void task_take_dequantizers(const struct graph *g, const struct task *t, unsigned char *absorbed);
+/* Marks the nodes that make reals of whole numbers for this task alone, in so many of its inputs.
+ */
+void task_take_dequantizers(const struct graph *g, const struct task *t, int inputs,
+			    unsigned char *absorbed);
+
+/* task_scale.c: finds the scales of source and weights, and those of a result that the node itself
+ * tells. 0: the task has none, or weights with a zero point. */
+int task_find_scales(const struct graph *g, const struct task *t, struct task_scales *s);
+/* Are the scales such that tl-run computes the task in 8 bits? They are constants, and are those of
+ * whole tensors, or of output channels. */
+int task_runs_scaled(const struct graph *g, const struct task *t);
+/* Can the result so far become whole numbers by this QuantizeLinear? */
+int task_can_quantize(const struct graph *g, const struct graph_node *n, const struct task *t);
+/* Gives a task in 8 bits, with what was taken into it, its scales as post-ops. */
+void task_scale(const struct graph *g, struct task *t);
 
 /* All tasks of a graph in topological order, finished and fused: fills t, which has room for
  * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no

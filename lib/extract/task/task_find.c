@@ -1,16 +1,23 @@
 /* All tasks of a graph. */
+#include <limits.h>
 #include <string.h>
 
 #include "lib/extract/task/task.h"
 
-/* Is it among the workloads that are wanted? NULL, or why not. */
-static const char *refuse(const struct task *t, const struct task_wanted *wanted, struct arena *a)
+/* What tl-run computes in: in 8 bits where its scales are such, else in single precision, where
+ * the graph has reals. NULL, or why in nothing. */
+static const char *set_running(const struct graph *g, const struct task_wanted *wanted,
+			       struct arena *a, struct task *t)
 {
-	if (wanted->kinds != TASKS_RUN)
+	const struct graph_node *n = &g->node[t->node];
+	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
+
+	if (dtypes_are_f32(&t->w.dtype) || (wanted->in_bytes && task_runs_scaled(g, t)))
 		return NULL;
-	if (t->w.op == &op_conv3d)
-		return "3-D";
-	return dtypes_are_f32(&t->w.dtype) ? NULL : arena_printf(a, "%s, not f32", t->w.dtype_text);
+	if (!data || !weights || data->elem != VALUE_F32 || weights->elem != VALUE_F32)
+		return arena_printf(a, "%s, not f32", t->w.dtype_text);
+	t->w.dtype = (struct dtypes){DTYPE_F32, DTYPE_F32, DTYPE_F32};
+	return NULL;
 }
 
 static void finish(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
@@ -22,13 +29,16 @@ static void finish(const struct graph *g, const struct task_wanted *wanted, stru
 	 * others. */
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
-	else
-		t->why = refuse(t, wanted, a);
+	else if (wanted->kinds == TASKS_RUN)
+		t->why = t->w.op == &op_conv3d ? "3-D" : set_running(g, wanted, a, t);
 	if (t->why || t->part || t->w.op == &op_attention)
 		return;
 	task_fuse(g, t, absorbed);
-	if (task_is_int(t))
-		task_take_dequantizers(g, t, absorbed);
+	if (task_is_int(t)) {
+		task_scale(g, t);
+		/* tl-run reads a bias as a real. */
+		task_take_dequantizers(g, t, wanted->kinds == TASKS_RUN ? 2 : INT_MAX, absorbed);
+	}
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
 }

@@ -18,7 +18,12 @@ static int still_linear(const struct task *t)
 
 static int push_op(struct task *t, struct post_op p)
 {
-	if (has(t, p.kind) || t->w.npost == OP_MAX_POSTS)
+	/* Scales need room: a bias, a factor, a zero point and what is padded with. */
+	const int room = !task_is_int(t)			    ? OP_MAX_POSTS
+			 : has(t, POST_BIAS) || p.kind == POST_BIAS ? OP_MAX_POSTS - 3
+								    : OP_MAX_POSTS - 4;
+
+	if (has(t, p.kind) || t->w.npost >= room)
 		return 0;
 	t->w.post[t->w.npost++] = p;
 	return 1;
@@ -193,6 +198,10 @@ static int take_activation(const struct graph *g, const struct graph_node *n, st
 			   int cur)
 {
 	const int is_real = elem_is_real(g->value[cur]->elem);
+
+	if (!is_real && t->ntaken && /* behind the zero point of what was quantized */
+	    node_is(&g->node[t->taken[t->ntaken - 1].node], OP_QuantizeLinear))
+		return 0;
 
 	switch (n->op) {
 	case OP_Relu:

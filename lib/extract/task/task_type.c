@@ -83,6 +83,8 @@ int task_take_type(const struct graph *g, const struct graph_node *n, struct tas
 	if (node_is(n, OP_QuantizeLinear) ? dtype_is_int(t->w.dtype.dst)
 					  : !node_is(n, OP_Cast) || t->w.dtype.dst != DTYPE_S32)
 		return 0;
+	if (node_is(n, OP_QuantizeLinear) && !task_can_quantize(g, n, t))
+		return 0;
 	if (node_is(n, OP_Cast) && dtype_is_int(types.dst))
 		return 0;
 	t->w.dtype = types;
@@ -90,11 +92,12 @@ int task_take_type(const struct graph *g, const struct graph_node *n, struct tas
 }
 
 /* DequantizeLinear of what one task alone reads is part of that task. */
-void task_take_dequantizers(const struct graph *g, const struct task *t, unsigned char *absorbed)
+void task_take_dequantizers(const struct graph *g, const struct task *t, int inputs,
+			    unsigned char *absorbed)
 {
 	const struct graph_node *n = &g->node[t->node];
 
-	for (int i = 0; i < n->nin; i++) {
+	for (int i = 0; i < n->nin && i < inputs; i++) {
 		const struct value *v = node_in(g, n, i);
 
 		if (v && v->uses == 1 && !v->is_output && v->producer >= 0 &&
