@@ -38,6 +38,14 @@ for model in tests/run/*.onnx; do
 	done
 done
 
+# Which products of the quantized model are computed in 8 bits: all but one whose weights have a zero point.
+"$bin/tl-run" --no-db -m none --workloads="$tmp/quantized" tests/run/quantized.onnx &&
+	[ "$(count '"dtype":"\(u8:s8:u8\|u8:s8:s8\|s8\|s8:s8:f32\)"' "$tmp/quantized")" -eq 7 ] && [ "$(count '"dtype":"f32"' "$tmp/quantized")" -eq 1 ]
+ok $? 'products of quantized numbers are computed in 8 bits' || sed 's/^/# /' "$tmp/quantized"
+"$bin/tl-run" --no-db -m none --library tests/run/quantized.onnx >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'QLinearConv) is not computed here: u8:s8:u8, not f32' "$tmp/err"
+ok $? 'the library has no QLinearConv' || sed 's/^/# /' "$tmp/err"
+
 # OpenMP may have bound the first thread before the program began.
 OMP_PROC_BIND=true equal cnn -t 2 --batch=2 && OMP_WAIT_POLICY=active equal cnn -t 2 --batch=2 && equal cnn -t 5 --batch=2
 ok $? 'a team where OpenMP binds threads, or lets them spin, and one of more threads'

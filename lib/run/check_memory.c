@@ -35,8 +35,8 @@ static void walk_on(struct walk *w)
 
 /* ---- whose element an address holds ---- */
 
-/* Addresses are counted in units of the smallest elements that a plan has, those of bf16. */
-enum { UNITS = 2 /* of a float */ };
+/* Addresses are counted in units of the smallest elements that a plan has, bytes. */
+enum { UNITS = sizeof(float) };
 static const int64_t UNIT = sizeof(float) / UNITS;
 
 /* The first unit of the element at w, and how many it has. */
@@ -215,9 +215,9 @@ static void poison(float *x, int64_t n)
 
 static void poison_unit(float *block, int64_t unit)
 {
-	const uint16_t nan = 0x7fc0;
+	const uint32_t nan = 0x7fc07fc0;
 
-	memcpy((char *)block + unit * UNIT, &nan, sizeof nan);
+	memcpy((char *)block + unit * UNIT, (const char *)&nan + unit * UNIT % sizeof nan, UNIT);
 }
 
 /* The last step that reads each piece of memory; nstep for what the caller reads. */

@@ -255,7 +255,7 @@ static int find_tasks(struct lowering *l, struct err *e)
 {
 	struct graph *g = l->g;
 
-	const struct task_wanted wanted = {TASKS_RUN, LAYOUT_NHWC, l->opset};
+	const struct task_wanted wanted = {TASKS_RUN, LAYOUT_NHWC, l->opset, !l->p->by_library};
 
 	l->ntasks = task_find(g, &wanted, l->p->a, l->tasks, l->absorbed);
 	for (int i = 0; i < l->ntasks; i++) {

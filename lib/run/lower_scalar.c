@@ -232,7 +232,8 @@ int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e
 		return node_in(l->g, n, 1) ? -1 : lower_bad(l, n, e, "lacks its scale");
 	if (lower_shape(l, n->out[0], &shape, e) || operand_place(l, n, 0, &shape, &s->in[0], e))
 		return -1;
-	axis = shape.rank > 1 ? infer_axis(node_int(n, "axis", 1), shape.rank) : 0;
+	axis = (int)node_int(n, "axis", 1); /* of a vector it says nothing */
+	axis = shape.rank > 1 ? infer_axis(axis, shape.rank) : 0;
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
 	if (along_axis(l, n, 1, axis, &shape, &s->in[1], e))

@@ -13,6 +13,8 @@ struct making {
 	const int *order;     /* of activations; NULL: row-major */
 	int orders[PLACE_RANK];
 	struct weights_plan *w;
+	const struct task_scales *q; /* of a product in 8 bits; NULL: it is of reals */
+	int side_value[2];	     /* source and weights */
 	struct place role[TENSOR_ROLES];
 	struct place dst, side[2]; /* side: of a product, before it is made dense */
 	int add;		   /* value that is added, -1 */
@@ -119,17 +121,18 @@ static void take_weights(struct making *k, const struct place *p)
 static int make_conv(struct making *k, struct err *e)
 {
 	struct place p, weights;
-	int rank = k->l->g->value[k->t->in]->shape.rank;
+	const int rank = k->l->g->value[k->t->in]->shape.rank;
+	const int has_bias = node_is(k->n, OP_Conv) && node_in(k->l->g, k->n, 2);
 
 	order_channels_last(rank, k->orders);
 	k->order = k->orders;
 	k->w->channels = k->t->w.dim[CONV_OC];
-	if (get_as(k, k->t->in, k->order, k->in, &p, e) ||
-	    get_as(k, k->n->in[1], NULL, weights_elem(k), &weights, e))
+	if (get_as(k, k->side_value[0], k->order, k->in, &p, e) ||
+	    get_as(k, k->side_value[1], NULL, weights_elem(k), &weights, e))
 		return -1;
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
-	if (node_in(k->l->g, k->n, 2))
+	if (has_bias)
 		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
 	return 0;
 }
@@ -141,7 +144,7 @@ static int get_side(struct making *k, int input, int64_t count, struct place *ou
 	const struct place *other = &k->side[!input];
 	const enum elem elem = input ? weights_elem(k) : k->in;
 	struct place p = k->side[input], wide = {0};
-	const char *name = k->l->g->value[k->n->in[input]]->name;
+	const char *name = k->l->g->value[k->side_value[input]]->name;
 
 	if (place_count(&p) == count) {
 		lower_dense_as(k->l, &p, NULL, elem, name, out);
@@ -168,7 +171,7 @@ static int make_matmul(struct making *k, struct err *e)
 
 	k->w->channels = d[MATMUL_N];
 	for (int i = 0; i < 2; i++)
-		if (lower_get_made(k->l, k->n->in[i], &k->side[i], e))
+		if (lower_get_made(k->l, k->side_value[i], &k->side[i], e))
 			return -1;
 	if (get_side(k, 0, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], &p, e) ||
 	    get_side(k, 1, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], &weights, e))
@@ -209,9 +212,9 @@ static void transpose(struct place *p)
 
 static int gemm_side(struct making *k, int input, int transposed, struct place *p, struct err *e)
 {
-	const char *name = k->l->g->value[k->n->in[input]]->name;
+	const char *name = k->l->g->value[k->side_value[input]]->name;
 
-	if (lower_get_made(k->l, k->n->in[input], p, e))
+	if (lower_get_made(k->l, k->side_value[input], p, e))
 		return -1;
 	if (transposed)
 		transpose(p);
@@ -295,6 +298,12 @@ static int set_types(struct making *k, struct err *e)
 	const struct lowering *l = k->l;
 	const struct place *want = &l->want[k->t->out];
 
+	if (k->q) {
+		k->load = k->t->w;
+		k->in = elem_of(k->load.dtype.src);
+		k->out = elem_of(k->load.dtype.dst);
+		return 0;
+	}
 	k->in = l->computes[k->t - l->tasks];
 	if (k->in == ELEM_BF16)
 		k->out = want->memory >= 0 ? want->elem : l->elem[k->t->out];
@@ -374,12 +383,36 @@ static int add_step(struct making *k, struct err *e)
 	return add_rivals(k, &c, e);
 }
 
+/* The scales and zero points, which are constants. */
+static int take_scales(struct making *k, struct err *e)
+{
+	const struct task_scales *q = k->q;
+	struct weights_scales *s = &k->w->scales;
+	const struct {
+		int value, *memory;
+	} all[] = {{q->x.scale, &s->x_scale}, {q->x.zero, &s->x_zero}, {q->w.scale, &s->w_scale},
+		   {q->y.scale, &s->y_scale}, {q->y.zero, &s->y_zero}, {q->bias, &s->bias}};
+	struct place p;
+
+	s->is = 1;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		*all[i].memory = MEMORY_NONE;
+		if (all[i].value < 0)
+			continue;
+		if (constant(k, all[i].value, &p, e))
+			return -1;
+		*all[i].memory = p.memory;
+	}
+	return 0;
+}
+
 int lower_task(struct lowering *l, const struct task *t, struct err *e)
 {
 	struct making k = {.l = l,
 			   .t = t,
 			   .n = &l->g->node[t->node],
 			   .w = arena_new(l->p->a, struct weights_plan),
+			   .q = dtype_is_int(t->w.dtype.src) ? &t->scales : NULL,
 			   .add = -1,
 			   .added = {.memory = MEMORY_NONE}};
 	int rc;
@@ -388,9 +421,11 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 	k.w->alpha = 1;
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		k.role[i].memory = MEMORY_NONE;
-	if (set_types(&k, e))
+	k.side_value[0] = k.q ? k.q->x.is : node_is(k.n, OP_Conv) ? t->in : k.n->in[0];
+	k.side_value[1] = k.q ? k.q->w.is : k.n->in[1];
+	if (set_types(&k, e) || (k.q && take_scales(&k, e)))
 		return -1;
-	if (node_is(k.n, OP_Conv))
+	if (node_is(k.n, OP_Conv) || node_is(k.n, OP_QLinearConv))
 		rc = make_conv(&k, e);
 	else if (node_is(k.n, OP_Gemm))
 		rc = make_gemm(&k, e);

@@ -326,6 +326,15 @@ int plan_make_copies(struct plan *p, struct err *e)
 	return 0;
 }
 
+static int scales_read(const struct weights_scales *s, int i)
+{
+	const int memory[] = {s->x_scale, s->x_zero, s->w_scale, s->y_scale, s->y_zero, s->bias};
+
+	if (!s->is || i >= (int)(sizeof memory / sizeof *memory))
+		return MEMORY_NONE;
+	return memory[i] >= 0 ? memory[i] : MEMORY_SCRATCH;
+}
+
 int plan_weights_read(const struct weights_plan *w, int i)
 {
 	const struct weights_change *c;
@@ -333,7 +342,7 @@ int plan_weights_read(const struct weights_plan *w, int i)
 	if (!i)
 		return w->memory >= 0 ? w->memory : MEMORY_SCRATCH;
 	if (i > 4 * w->nchange)
-		return MEMORY_NONE;
+		return scales_read(&w->scales, i - 4 * w->nchange - 1);
 	c = &w->change[(i - 1) / 4];
 	if ((i - 1) % 4 && c->kind != WEIGHTS_NORM)
 		return MEMORY_SCRATCH;

@@ -41,6 +41,14 @@ struct weights_change {
 	double epsilon, factor; /* factor: of a bias */
 };
 
+/* Of a product in 8 bits: numbers of constant memory, MEMORY_NONE where there is none. What source,
+ * weights and result stand for is their scale times what is left without their zero point. */
+struct weights_scales {
+	int is;
+	int x_scale, x_zero, w_scale, y_scale, y_zero;
+	int bias; /* whole numbers */
+};
+
 struct weights_plan {
 	int memory;	/* of the weights; -1: they are no constant */
 	int64_t at;	/* their first element there */
@@ -49,6 +57,7 @@ struct weights_plan {
 	int64_t channels;
 	int nchange;
 	struct weights_change change[WEIGHTS_CHANGES];
+	struct weights_scales scales;
 };
 
 typedef void plan_fill(void *with, float *to, int64_t n);

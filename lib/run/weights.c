@@ -193,6 +193,9 @@ static void pack_key(const struct step *s, const struct buffer *b, const struct 
 		buf_fmt(out, " %d %d %d %d %d %a %a", c->kind, c->a, c->b, c->c, c->d, c->epsilon,
 			c->factor);
 	}
+	if (w->scales.is)
+		buf_fmt(out, " scales %d %d %d %d %d %d", w->scales.x_scale, w->scales.x_zero,
+			w->scales.w_scale, w->scales.y_scale, w->scales.y_zero, w->scales.bias);
 	buf_ch(out, ' ');
 	packing_text(packing, out);
 }
@@ -224,7 +227,69 @@ struct effective {
 	const float *weights; /* as the file has them, but scaled; NULL: they are no constant */
 	float *made;	      /* the same, if it was made for it */
 	float *bias;
+	float *scale, *shift, *pad; /* of products in 8 bits, else NULL */
 };
+
+static double number(const struct plan *p, int memory, int64_t i, double otherwise)
+{
+	return memory < 0 ? otherwise : at(p, memory, i);
+}
+
+/* By channel, the sum of the weights. */
+static double *sums_of(const float *weights, const struct workload *load,
+		       const struct weights_plan *w)
+{
+	const int64_t size = workload_size(load, TENSOR_WEIGHTS), per = size / w->channels;
+	const int outermost = load->op == &op_conv2d || w->transposed;
+	double *sum = xcalloc((size_t)w->channels, sizeof *sum);
+
+	for (int64_t i = 0; i < size; i++)
+		sum[outermost ? i / per : i % w->channels] += (double)weights[i];
+	return sum;
+}
+
+/* A whole number of 32 bits as a float. */
+static float whole(double x)
+{
+	return (float)fmin(fmax(nearbyint(x), -0x1p31), 0x1p31 - 128);
+}
+
+/* What a product in 8 bits is given (lib/extract/task/task_scale.c): a unit of its sum is the scale
+ * of the source by that of the weights. */
+static void make_whole(const struct plan *p, const struct weights_plan *w,
+		       const struct workload *load, const struct affinity *a, struct effective *x)
+{
+	const struct weights_scales *s = &w->scales;
+	const int64_t pads = workload_size(load, TENSOR_PAD);
+	const double x_scale = number(p, s->x_scale, 0, 1), zero = number(p, s->x_zero, 0, 0);
+	double *sum;
+
+	x->weights = plan_data(p, w->memory) + w->at;
+	x->scale = xmalloc((size_t)w->channels * sizeof *x->scale);
+	x->shift = xmalloc((size_t)w->channels * sizeof *x->shift);
+	x->pad = xmalloc((size_t)(pads + 1) * sizeof *x->pad);
+	sum = sums_of(x->weights, load, w);
+	for (int64_t i = 0; i < w->channels; i++) {
+		const double unit = x_scale * number(p, s->w_scale, i, 1) * a->scale[i];
+		const double real = unit == 0 ? 0 : a->shift[i] / unit;
+
+		x->bias[i] = whole(number(p, s->bias, i, nearbyint(real)) - zero * sum[i]);
+		x->scale[i] = (float)(unit / number(p, s->y_scale, 0, 1));
+		x->shift[i] = (float)number(p, s->y_zero, 0, 0);
+	}
+	for (int64_t i = 0; i < pads; i++)
+		x->pad[i] = (float)zero;
+	free(sum);
+}
+
+static void effective_free(struct effective *x)
+{
+	free(x->made);
+	free(x->bias);
+	free(x->scale);
+	free(x->shift);
+	free(x->pad);
+}
 
 static struct effective effective_of(const struct plan *p, const struct weights_plan *w,
 				     const struct workload *load)
@@ -232,10 +297,14 @@ static struct effective effective_of(const struct plan *p, const struct weights_
 	struct affinity a = affinity_of(p, w);
 	struct effective x = {.bias = xmalloc((size_t)w->channels * sizeof *x.bias)};
 
-	if (w->memory >= 0)
-		x.weights = scaled(p, w, load, &a, &x.made);
-	for (int64_t i = 0; i < w->channels; i++)
-		x.bias[i] = (float)a.shift[i];
+	if (w->scales.is) {
+		make_whole(p, w, load, &a, &x);
+	} else {
+		if (w->memory >= 0)
+			x.weights = scaled(p, w, load, &a, &x.made);
+		for (int64_t i = 0; i < w->channels; i++)
+			x.bias[i] = (float)a.shift[i];
+	}
 	free(a.scale);
 	free(a.shift);
 	return x;
@@ -273,6 +342,12 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 			continue;
 		if (b->role == TENSOR_BIAS)
 			k.from = x.bias;
+		else if (b->role == TENSOR_SCALE)
+			k.from = x.scale;
+		else if (b->role == TENSOR_SHIFT)
+			k.from = x.shift;
+		else if (b->role == TENSOR_PAD)
+			k.from = x.pad;
 		else if (b->role == TENSOR_WEIGHTS && x.weights)
 			k = (struct pack){.from = x.weights,
 					  .is_transposed = w->transposed,
@@ -280,7 +355,6 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 		if (k.from)
 			rc = prepare_slot(p, s, b, slot, &k, e);
 	}
-	free(x.made);
-	free(x.bias);
+	effective_free(&x);
 	return rc;
 }

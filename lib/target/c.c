@@ -332,7 +332,7 @@ void c_print(const struct nest *n, struct buf *out)
 
 	if (has_elem(n, ELEM_BF16))
 		buf_fmt(out, "\n%s%s", c_group_words(), c_bf16_words());
-	if (has_elem(n, ELEM_S8))
+	if (has_elem(n, ELEM_S8) || has_elem(n, ELEM_U8) || has_elem(n, ELEM_S32))
 		buf_fmt(out, "\n%s%s", c_group_words(), c_whole_words());
 	buf_str(out, "\nvoid KERNEL(const long *params, void *const *buffers, long thread, long "
 		     "threads, "

@@ -631,11 +631,60 @@ def heads():
     return m
 
 
+def quantized():
+    """Products in 8 bits, between DequantizeLinear and QuantizeLinear and by operators of their own."""
+    m = Model("quantized", 13)
+    x = m.input("x", rng.uniform(-1, 1, (2, 6, 9, 7)).astype(np.float32))
+    rows = m.input("rows", rng.uniform(-1, 1, (2, 5, 12)).astype(np.float32))
+
+    def number(scale, zero, kind=np.uint8):
+        return m.const(np.float32(scale)), m.const(np.array(zero, kind))
+
+    def around(v, *units):  # a real that a number of 8 bits is
+        return m.add("DequantizeLinear", m.add("QuantizeLinear", v, *units), *units)
+
+    def weights(*shape, axis=None, zero=None):
+        w = m.const(rng.integers(-127, 128, shape).astype(np.int8))
+        if axis is None:
+            return m.add("DequantizeLinear", w, m.const(np.float32(0.0117)), *([] if zero is None else [m.const(np.int8(zero))]))
+        return m.add("DequantizeLinear", w, m.floats(shape[axis], low=0.003, high=0.012), axis=axis)
+
+    first, second = number(0.00811, 117), number(0.0613, 131)
+    v = around(x, *first)
+    v = around(m.add("Conv", v, weights(8, 6, 3, 3, axis=0), m.floats(8), pads=[1, 1, 1, 1]), *second)
+    m.output(v)
+    third = number(0.0411, 0)
+    v = around(m.add("Relu", m.add("Conv", v, weights(8, 1, 3, 3), m.floats(8), group=8, pads=[1, 0, 1, 2], strides=[2, 1])), *third)
+    m.output(v)
+    m.output(m.add("Conv", m.add("Pad", v, ints(m, 0, 0, 1, 1, 0, 0, 0, 1)), weights(5, 8, 2, 2, zero=3)))  # weights with a zero point
+    bounds = m.const(np.float32(0)), m.const(np.float32(2))
+    m.output(around(m.add("Clip", m.add("Conv", v, weights(12, 8, 1, 1)), *bounds), *number(0.0391, -9, np.int8)))
+    left = number(0.00753, -3, np.int8)
+    r = around(rows, *left)
+    m.output(around(m.add("Add", m.add("MatMul", r, weights(12, 10, axis=1)), m.floats(10)), *number(0.0217, 5, np.int8)))
+    flat = around(m.add("Reshape", rows, ints(m, 10, 12)), *left)
+    units = rng.uniform(0.003, 0.012, 7).astype(np.float32)
+    w = m.add("DequantizeLinear", m.const(rng.integers(-127, 128, (7, 12)).astype(np.int8)), m.const(units), axis=0)
+    bias = m.add("DequantizeLinear", m.const(rng.integers(-900, 900, 7).astype(np.int32)), m.const(units * np.float32(0.00753 * 0.5)), axis=0)
+    m.output(m.add("Tanh", m.add("Gemm", flat, w, bias, transB=1, alpha=0.5)))
+    q = m.add("QuantizeLinear", x, *first)
+    w = m.const(rng.integers(-127, 128, (8, 3, 3, 3)).astype(np.int8))
+    sums = m.const(rng.integers(-900, 900, 8).astype(np.int32))
+    per = m.floats(8, low=0.004, high=0.01), m.const(np.zeros(8, np.int8))
+    c = m.add("QLinearConv", q, *first, w, *per, *second, sums, group=2, pads=[1, 1, 1, 1], dilations=[1, 2])
+    m.output(m.add("DequantizeLinear", c, *second))
+    out = number(0.0233, 7, np.int8)
+    p = m.add("QLinearMatMul", m.add("QuantizeLinear", rows, *left), *left, m.const(rng.integers(-127, 128, (12, 9)).astype(np.int8)),
+              *number(0.0071, 0, np.int8), *out)
+    m.output(m.add("DequantizeLinear", p, *out))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])
