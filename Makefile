@@ -199,8 +199,8 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 
 ## Checking
 
-# The long ones begin, so that no core waits for the last of them.
-LONG_TESTS := $(patsubst %,tests/%.t,store-postgresql slurm deb cuda stranger fault train run tune torture graphs measure examples export) $(patsubst %,$(B)/tests/%,kernels blocks)
+# The long ones begin, so that no core waits for the last of them; kernels is the longest.
+LONG_TESTS := $(B)/tests/kernels $(patsubst %,tests/%.t,store-postgresql deb cuda train fault stranger slurm run tune torture graphs measure examples export fuzz replay) $(B)/tests/blocks
 TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
 # Sanitizers find nothing more in these: they look at texts and at what is installed, or run what other tests run as well.
 ifneq ($(SAN),)
