@@ -350,11 +350,12 @@ static int do_workload(const struct rec *r, struct err *e)
 	if (rec_parse(filter.in, r, &d))
 		return 0;
 	budget = json_get(d, d->tok, "budget");
-	if (workload_from_json(&w, d, d->tok, &why) || (budget && (json_int(budget, &k) || k < 0) &&
-							err_set(&why, "\"budget\" is no count"))) {
+	if (workload_from_json(&w, d, d->tok, &why)) {
 		rec_bad(filter.in, r, &why);
 		return 0;
 	}
+	if (budget)
+		json_int(budget, &k);
 	if (filter.open && filter.open->seen && cut_off(filter.open, e))
 		return -1;
 	g = map_get(&filter.groups, w.id.s, ID_HEX);

@@ -40,6 +40,18 @@ done <"$here/door/candidates.ndjson"
 [ $i -eq 4 ] && [ $bad -eq 0 ]
 ok $? 'tl-export refuses candidates that make no program, at once'
 bad=0
+for field in '"budget":"a"' '"budget":-1' '"budget":1.5' '"round":"x"' '"count":-2'; do
+	printf '{"tl":1,"type":"workload","op":"matmul","prob":"4x8:8x4",%s}\n' "$field" >"$tmp/line"
+	refuses "$bin/tl-query" -d "$tmp/refused.db" || bad=1
+	for program in tl-check tl-gen tl-filter tl-prune; do
+		if ! refuses "$bin/$program"; then
+			echo "# $program $field"
+			bad=1
+		fi
+	done
+done
+ok $bad 'a workload whose budget, round or count is no count is refused at once'
+bad=0
 for file in bom dup; do
 	cp "$here/door/$file.rec" "$tmp/line"
 	refuses "$bin/tl-check" && refuses "$bin/tl-store" -q -d "$tmp/refused.db" && refuses "$bin/tl-gen" || bad=1

@@ -371,13 +371,28 @@ static int read_fields(struct workload *w, const struct json_doc *d, const struc
 	return 0;
 }
 
+/* Checks the numbers of a workload record that are no part of the workload itself. */
+static int check_counts(const struct json_doc *d, const struct json *obj, struct err *e)
+{
+	static const char *const names[] = {"count", "round", "budget"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct json *v = json_get(d, obj, names[i]);
+		int64_t n;
+
+		if (v && (json_int(v, &n) || n < 0))
+			return err_set(e, "\"%s\" is no count", names[i]);
+	}
+	return 0;
+}
+
 int workload_from_json(struct workload *w, const struct json_doc *d, const struct json *obj,
 		       struct err *e)
 {
 	const struct json *id, *flops;
 	int64_t n;
 
-	if (read_fields(w, d, obj, e) || workload_finish(w, e))
+	if (read_fields(w, d, obj, e) || check_counts(d, obj, e) || workload_finish(w, e))
 		return -1;
 	flops = json_get(d, obj, "flops");
 	if (flops && (json_int(flops, &n) || n != w->flops))

@@ -212,7 +212,8 @@ int op_is_label(const char *s);
 int workload_finish(struct workload *w, struct err *e);
 /* From the fields of a workload record, or of the "workload" object inside a candidate or result.
  * "op" and "prob" are needed, the rest has defaults. Recomputes prob, flops and id; flops or an id
- * that disagree are errors, another spelling of the same prob is not. */
+ * that disagree are errors, and so are a "count", "round" or "budget" that is no whole number of 0
+ * or more; another spelling of the same prob is not. */
 int workload_from_json(struct workload *w, const struct json_doc *d, const struct json *obj,
 		       struct err *e);
 /* From --op, --prob and friends. layout and post may be NULL (the operator's default, none). */
