@@ -50,6 +50,13 @@ ok $? 'the library has no QLinearConv' || sed 's/^/# /' "$tmp/err"
 OMP_PROC_BIND=true equal cnn -t 2 --batch=2 && OMP_WAIT_POLICY=active equal cnn -t 2 --batch=2 && equal cnn -t 5 --batch=2
 ok $? 'a team where OpenMP binds threads, or lets them spin, and one of more threads'
 
+threads() { # the number that a run has where none is told
+	env -u OMP_NUM_THREADS "$@" "$bin/tl-run" --no-db -m none -b 0.01s -i tests/run/cases/avgpool_ceil_countpad.in.npz \
+		tests/run/cases/avgpool_ceil_countpad.onnx 2>&1 >/dev/null | grep -o '[0-9]* threads'
+}
+threads OMP_PROC_BIND=false >"$tmp/free" && threads OMP_PROC_BIND=true >"$tmp/bound" && cmp -s "$tmp/free" "$tmp/bound"
+ok $? 'a binding by OpenMP leaves a run all CPUs'
+
 # Graphs that a fault met once: NAME.onnx, its inputs, and what the outputs must be.
 for model in tests/run/cases/*.onnx; do
 	name=$(basename "$model" .onnx)

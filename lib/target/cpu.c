@@ -99,6 +99,9 @@ static int cache_bytes(int level, int64_t *bytes, struct err *e)
 	return 0;
 }
 
+/* OpenMP's, where the program has OpenMP. */
+extern int omp_get_num_procs(void) __attribute__((weak));
+
 /* Returns the number of CPUs that this process may run on, or that its control groups grant, if
  * that is less; a part of a CPU counts as one. */
 static int granted_cpus(void)
@@ -109,6 +112,10 @@ static int granted_cpus(void)
 
 	if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
 		cpus = CPU_COUNT(&set);
+	/* With OMP_PROC_BIND OpenMP binds this thread to one CPU, but knows what there was before.
+	 */
+	if (omp_get_num_procs && omp_get_num_procs() > cpus)
+		cpus = omp_get_num_procs();
 	return quota < cpus ? (int)quota : cpus;
 }
 
