@@ -13,13 +13,14 @@ struct building {
 	struct nest *n;
 	int lanes;
 	int from, to, scale, shift; /* buffers */
-	int vectors, scalars;	    /* registers: sums that go on; results of a row */
-	struct affine row;	    /* its first element */
+	int vectors, scalars; /* registers: sums that go on, CHAINS of each; results of a row */
+	struct affine row;    /* its first element */
 };
 
 typedef const struct expr *value;
 
-enum scalar { MAXIMUM, TOTAL, SCALARS };
+/* OFF: what the mean in single precision, which is in MAXIMUM, is less than the mean. */
+enum scalar { MAXIMUM, TOTAL, OFF, SCALARS };
 
 static value scalar_of(const struct building *b, enum scalar i)
 {
@@ -29,6 +30,12 @@ static value scalar_of(const struct building *b, enum scalar i)
 static value two(const struct building *b, enum expr_kind kind, value x, value y)
 {
 	return ex_op(b->n, kind, x, y, NULL);
+}
+
+/* The first vector of a sum. */
+static int vector_of(enum scalar total)
+{
+	return total == OFF ? CHAINS : 0;
 }
 
 /* Extremes of NaN are NaN. Softmax needs no such care, because its exponentials are NaN then. */
@@ -73,7 +80,7 @@ static value load(const struct building *b, int buffer, int lanes, struct affine
 static void gather(struct building *b, enum expr_kind kind, enum scalar total, int lanes, int chain,
 		   value x)
 {
-	struct affine at = af(lanes > 1 || b->lanes == 1 ? chain : (int)total);
+	struct affine at = af(lanes > 1 || b->lanes == 1 ? vector_of(total) + chain : (int)total);
 	int buffer = lanes > 1 || b->lanes == 1 ? b->vectors : b->scalars;
 
 	nest_store(b->n, buffer, at, NULL, gathered(b, kind, ex_reg(b->n, buffer, at), x));
@@ -83,7 +90,7 @@ static void gather(struct building *b, enum expr_kind kind, enum scalar total, i
 static void begin(struct building *b, enum scalar total, double start)
 {
 	for (int k = 0; k < CHAINS; k++)
-		nest_store(b->n, b->vectors, af(k), NULL,
+		nest_store(b->n, b->vectors, af(vector_of(total) + k), NULL,
 			   ex_const(b->n, ELEM_F32, b->lanes, start));
 	nest_store(b->n, b->scalars, af(total), NULL, ex_const(b->n, ELEM_F32, 1, start));
 }
@@ -92,13 +99,14 @@ static void begin(struct building *b, enum scalar total, double start)
 static void finish(struct building *b, enum expr_kind kind, enum scalar total)
 {
 	struct nest *n = b->n;
+	const int first = vector_of(total);
 
 	for (int k = 1; k < CHAINS; k++)
-		nest_store(n, b->vectors, af(0), NULL,
-			   gathered(b, kind, ex_reg(n, b->vectors, af(0)),
-				    ex_reg(n, b->vectors, af(k))));
+		nest_store(n, b->vectors, af(first), NULL,
+			   gathered(b, kind, ex_reg(n, b->vectors, af(first)),
+				    ex_reg(n, b->vectors, af(first + k))));
 	for (int l = 0; l < b->lanes; l++) {
-		value x = ex_reg(n, b->vectors, af(0));
+		value x = ex_reg(n, b->vectors, af(first));
 
 		if (b->lanes > 1)
 			x = ex_pick(n, x, af(l));
@@ -155,6 +163,8 @@ static void squares(struct building *b, int lanes, struct affine i, int chain)
 	value x = minus(b, b->from, lanes, i, MAXIMUM);
 
 	gather(b, EXPR_ADD, TOTAL, lanes, chain, two(b, EXPR_MUL, x, x));
+	if (b->r->kind == ROWS_NORM)
+		gather(b, EXPR_ADD, OFF, lanes, chain, x);
 }
 
 static void normalized(struct building *b, int lanes, struct affine i, int chain)
@@ -162,6 +172,11 @@ static void normalized(struct building *b, int lanes, struct affine i, int chain
 	value y = scalar_of(b, TOTAL), x = minus(b, b->from, lanes, i, MAXIMUM);
 
 	(void)chain;
+	if (b->r->kind == ROWS_NORM) {
+		value off = scalar_of(b, OFF);
+
+		x = two(b, EXPR_SUB, x, lanes > 1 ? ex_bcast(b->n, lanes, off) : off);
+	}
 	x = two(b, EXPR_MUL, x, lanes > 1 ? ex_bcast(b->n, lanes, y) : y);
 	if (b->r->has_scale)
 		x = two(b, EXPR_MUL, x, ex_load(b->n, b->scale, lanes, i, NULL));
@@ -194,7 +209,8 @@ static void softmax(struct building *b)
 	pass(b, scaled);
 }
 
-/* The mean first and then the squares of what is left: nothing cancels. */
+/* The mean first and then the squares of what is left: nothing cancels. A mean of 1e6 is rounded by
+ * 0.03, and its sum by more. So what is left is summed, too, and its mean is taken off. */
 static void norm(struct building *b)
 {
 	double share = 1.0 / (double)b->r->size;
@@ -210,9 +226,17 @@ static void norm(struct building *b)
 	}
 	set(b, MAXIMUM, x);
 	begin(b, TOTAL, 0);
+	if (b->r->kind == ROWS_NORM)
+		begin(b, OFF, 0);
 	pass(b, squares);
 	finish(b, EXPR_ADD, TOTAL);
 	x = two(b, EXPR_MUL, scalar_of(b, TOTAL), number(b, share));
+	if (b->r->kind == ROWS_NORM) {
+		finish(b, EXPR_ADD, OFF);
+		set(b, OFF, two(b, EXPR_MUL, scalar_of(b, OFF), number(b, share)));
+		x = two(b, EXPR_SUB, x, two(b, EXPR_MUL, scalar_of(b, OFF), scalar_of(b, OFF)));
+		x = two(b, EXPR_MAX, number(b, 0), x); /* NaN stays NaN */
+	}
 	x = ex_op(b->n, EXPR_SQRT, two(b, EXPR_ADD, x, number(b, b->r->epsilon)), NULL, NULL);
 	set(b, TOTAL, two(b, EXPR_DIV, number(b, 1), x));
 	pass(b, normalized);
@@ -256,7 +280,7 @@ void rows_nest(const struct rows *r, int lanes, struct nest *n)
 	if (r->has_shift)
 		b.shift = nest_arg(n, "shift", TENSOR_SRC, r->size, 0);
 	b.to = nest_arg(n, "to", TENSOR_DST, whole ? r->rows * r->size : r->rows, 1);
-	b.vectors = nest_reg(n, "x", ELEM_F32, b.lanes, CHAINS, 1);
+	b.vectors = nest_reg(n, "x", ELEM_F32, b.lanes, CHAINS * (r->kind == ROWS_NORM ? 2 : 1), 1);
 	b.scalars = nest_reg(n, "y", ELEM_F32, 1, SCALARS, 1);
 	v = nest_for(n, LOOP_PARALLEL, "row", af(0), af(r->rows));
 	b.row = af_mul(af_var(v), r->size);
