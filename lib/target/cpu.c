@@ -1,6 +1,5 @@
 #include "lib/target/cpu.h"
 
-#include <cpuid.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -177,27 +176,13 @@ static int told_limits(struct limits *m, struct err *e)
 	return 0;
 }
 
-/* AMD's family of this CPU; 0: another maker's. */
-static unsigned amd_family(void)
-{
-	const unsigned authentic = 0x68747541; /* the maker's first four letters */
-	unsigned a = 0, b = 0, c = 0, d = 0;
-
-	if (!__get_cpuid(0, &a, &b, &c, &d) || b != authentic || !__get_cpuid(1, &a, &b, &c, &d))
-		return 0;
-	return (a >> 8 & 0xf) + (a >> 20 & 0xff);
-}
-
-/* What is known of the kind of this CPU: AMD's cores with AVX-512 have a third level of a few
- * cores, and those of family 25 (Zen 4) units of half a vector. See isa_wide_turns() and
- * isa_l3_rate(). */
+/* What is known of the kind of this CPU. AMD's with AVX-512 have a third level of a few cores, and
+ * those of family 25 (Zen 4) units of half a vector. See isa_wide_turns() and isa_l3_rate(). */
 static void set_kind(struct limits *m)
 {
-	const unsigned zen4 = 25, family = amd_family();
-	const int is_new = family >= zen4 && cpu_has_isa("avx512");
-
-	m->wide_turns = m->lanes == 16 && family == zen4 ? 2 : 1;
-	m->l3_rate = is_new ? ISA_L3_NEAR : 0;
+	__builtin_cpu_init();
+	m->wide_turns = m->lanes == 16 && __builtin_cpu_is("amdfam19h") ? 2 : 1;
+	m->l3_rate = __builtin_cpu_is("amd") && cpu_has_isa("avx512") ? ISA_L3_NEAR : 0;
 }
 
 static int set_isa(const char *isa, struct limits *m)
