@@ -270,6 +270,7 @@ npy '<i8' '4,' 1 2 -3 16777217 >"$tmp/a.npy"
 (cd "$tmp" && zip -q odd.npz a.npy b.npy)
 # Weights beside the model are looked for there alone.
 mkdir "$tmp/beside" && cp tests/run/external.onnx "$tmp/beside" && cp tests/run/external.npz "$tmp/x.npz"
+refused 'a bias too large for its sums' 'sums of 32 bits cannot hold the bias of output channel 3' 3 tests/run/refused/dead_channel.onnx
 refused 'a file of weights that is missing' 'cannot open the weights in .*external.bin: No such file' 3 "$tmp/beside/external.onnx"
 head -c 500 tests/run/external.bin >"$tmp/beside/external.bin"
 refused 'a file of weights that was cut off' 'external.bin ends within a tensor' 3 "$tmp/beside/external.onnx"

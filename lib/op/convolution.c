@@ -503,8 +503,8 @@ static void open_outputs(struct nest *n, const struct convolution *c, const int6
 	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", groups(c, d))));
 }
 
-/* What a definition's sum is of: buffers, where values lie, the first output channel (a variable),
- * and what becomes of it. pad: -1 where zeros lie outside of the image. */
+/* A definition's sum has buffers, places of values in them, a first output channel (a variable) and
+ * something that becomes of it. pad is -1 where zeros lie outside of the image. */
 struct sum {
 	int src, wei, pad, oc;
 	const struct strides *s;

@@ -228,6 +228,7 @@ struct effective {
 	float *made;	      /* the same, if it was made for it */
 	float *bias;
 	float *scale, *shift, *pad; /* of products in 8 bits, else NULL */
+	int64_t unfit; /* the first channel whose bias such sums cannot hold, and 1; 0: none */
 };
 
 static double number(const struct plan *p, int memory, int64_t i, double otherwise)
@@ -235,20 +236,24 @@ static double number(const struct plan *p, int memory, int64_t i, double otherwi
 	return memory < 0 ? otherwise : at(p, memory, i);
 }
 
-/* By channel, the sum of the weights. */
+/* Returns the sums of the weights by channel, and behind them those of their magnitudes. */
 static double *sums_of(const float *weights, const struct workload *load,
 		       const struct weights_plan *w)
 {
 	const int64_t size = workload_size(load, TENSOR_WEIGHTS), per = size / w->channels;
 	const int outermost = load->op == &op_conv2d || w->transposed;
-	double *sum = xcalloc((size_t)w->channels, sizeof *sum);
+	double *sum = xcalloc(2 * (size_t)w->channels, sizeof *sum);
 
-	for (int64_t i = 0; i < size; i++)
-		sum[outermost ? i / per : i % w->channels] += (double)weights[i];
+	for (int64_t i = 0; i < size; i++) {
+		const int64_t channel = outermost ? i / per : i % w->channels;
+
+		sum[channel] += (double)weights[i];
+		sum[w->channels + channel] += fabs((double)weights[i]);
+	}
 	return sum;
 }
 
-/* A whole number of 32 bits as a float. */
+/* Rounds to a whole number of 32 bits, as a float. */
 static float whole(double x)
 {
 	return (float)fmin(fmax(nearbyint(x), -0x1p31), 0x1p31 - 128);
@@ -262,6 +267,7 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 	const struct weights_scales *s = &w->scales;
 	const int64_t pads = workload_size(load, TENSOR_PAD);
 	const double x_scale = number(p, s->x_scale, 0, 1), zero = number(p, s->x_zero, 0, 0);
+	const double most = 255; /* of a source without its zero point */
 	double *sum;
 
 	x->weights = plan_data(p, w->memory) + w->at;
@@ -272,8 +278,12 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 	for (int64_t i = 0; i < w->channels; i++) {
 		const double unit = x_scale * number(p, s->w_scale, i, 1) * a->scale[i];
 		const double real = unit == 0 ? 0 : a->shift[i] / unit;
+		const double bias = number(p, s->bias, i, nearbyint(real));
 
-		x->bias[i] = whole(number(p, s->bias, i, nearbyint(real)) - zero * sum[i]);
+		if (!x->unfit && ((unit == 0 && a->shift[i] != 0) ||
+				  fabs(bias) + most * sum[w->channels + i] >= 0x1p31))
+			x->unfit = i + 1;
+		x->bias[i] = whole(bias - zero * sum[i]);
 		x->scale[i] = (float)(unit / number(p, s->y_scale, 0, 1));
 		x->shift[i] = (float)number(p, s->y_zero, 0, 0);
 	}
@@ -334,6 +344,11 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 	struct effective x = effective_of(p, w, s->workload);
 	int rc = 0;
 
+	if (x.unfit)
+		rc = err_set(e,
+			     "%s: sums of 32 bits cannot hold the bias of output channel %lld, in "
+			     "units of its scale",
+			     s->name, (long long)x.unfit - 1);
 	for (int slot = 0; !rc && slot < n->nslots; slot++) {
 		const struct buffer *b = operand_buffer(n, slot);
 		struct pack k = {0};

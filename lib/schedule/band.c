@@ -53,7 +53,7 @@ static void close_groups(struct copy *c)
 		nest_close(c->n);
 }
 
-/* count pixels of what lies outside of the image, from `at` on, of group 0. */
+/* Writes `count` pixels of what lies outside of the image, from `at` on, of group 0. */
 static void fill_pixels(struct copy *c, struct affine at, int64_t count)
 {
 	const struct band *b = c->b;

@@ -11,7 +11,7 @@ struct frame {
 	int vectors, row_vectors; /* symbols: of a pixel, of a row of the image */
 };
 
-/* count pixels of what lies outside, from `at` on. */
+/* Writes `count` pixels of what lies outside, from `at` on. */
 static void fill(const struct frame *f, struct affine at, int64_t count)
 {
 	int x;

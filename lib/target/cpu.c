@@ -194,12 +194,10 @@ static int set_isa(const char *isa, struct limits *m)
 }
 
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512_vnni|avx512|avx2|
- * scalar
- * (asking for more than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS
- * does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors),l3rate=N (bytes a cycle
- * that a core has from the third level), or some of these.
- * Threads: OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups
- * grant. */
+ * scalar (asking for more than the CPU has is an error). Caches as the kernel tells them, or as
+ * TL_LIMITS does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors),l3rate=N
+ * (bytes a cycle that a core has from the third level), or some of these. Threads: OMP_NUM_THREADS,
+ * else the CPUs that this process may run on, and its control groups grant. */
 static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");

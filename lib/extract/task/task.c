@@ -70,7 +70,8 @@ static int conv_window(const struct graph *g, const struct graph_node *n, const 
 	*in = data->shape;
 	if (window_resolve(g, n, in, f->dim + 2, w, NULL))
 		return -1;
-	if (data->producer < 0 ||
+	/* Zeros of whole numbers are no zeros of what these stand for. */
+	if (data->producer < 0 || !elem_is_real(data->elem) ||
 	    !zero_pad(g, &g->node[data->producer], node_space(n), before, after) ||
 	    g->value[g->node[data->producer].in[0]]->shape.rank != in->rank)
 		return 0;

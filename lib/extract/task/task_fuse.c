@@ -82,6 +82,12 @@ static int take_add(const struct graph *g, const struct graph_node *n, struct ta
 	       task_push(t, POST_ADD);
 }
 
+/* Are its results sums of 32 bits, whose scale may be known at run time alone? */
+static int makes_sums(const struct graph_node *n)
+{
+	return node_is(n, OP_ConvInteger) || node_is(n, OP_MatMulInteger);
+}
+
 static int take_mul(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
@@ -91,7 +97,8 @@ static int take_mul(const struct graph *g, const struct graph_node *n, struct ta
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim, t->channel_dims))
 		return take_scale(t);
-	if (task_is_int(t) && shape_known(&v->shape) && shape_count(&v->shape) == 1)
+	if (task_is_int(t) && shape_known(&v->shape) && shape_count(&v->shape) == 1 &&
+	    (v->is_const || makes_sums(&g->node[t->node])))
 		return still_linear(t); /* what sums of whole numbers stand for */
 	return shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem &&
 	       task_push(t, POST_MUL);

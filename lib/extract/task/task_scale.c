@@ -4,10 +4,12 @@
  *
  *     result = zero + scale * (bias + sum of (source - its zero) * weights)
  *
- * where the bias takes minus the source's zero by the sum of the weights, as all of these are
- * constant. Weights must have the zero point 0. What is behind the sum in a graph of reals is put
+ * where the bias takes minus the source's zero by the sum of the weights. Of ConvInteger and
+ * MatMulInteger that zero may be known at run time alone; the workload does not tell who makes the
+ * bias then. Weights must have the zero point 0. What is behind the sum in a graph of reals is put
  * into the result's units; bounds that the result's type has anyway are left out.
  */
+#include <math.h>
 #include <string.h>
 
 #include "lib/extract/task/task.h"
@@ -166,11 +168,13 @@ static int scale_bounds(const struct graph *g, const struct task *t, struct post
 	if (high >= most - zero - 0.5 && low == 0)
 		*p = (struct post_op){.kind = POST_RELU};
 	else
-		*p = (struct post_op){POST_CLIP, (double)(float)low, (double)(float)high};
+		*p = (struct post_op){POST_CLIP, (double)(float)fmax(low, least - zero),
+				      (double)(float)fmin(high, most - zero)};
 	return 1;
 }
 
-/* Makes `to` the post-ops behind the scale. -1: some cannot be said in the result's units. */
+/* Makes `to` the post-ops behind the scale. -1: some cannot be said in the result's units, or one
+ * would stand twice. */
 static int behind(const struct graph *g, const struct task *t, int is_real, struct post_op *to)
 {
 	int n = 0;
@@ -182,6 +186,9 @@ static int behind(const struct graph *g, const struct task *t, int is_real, stru
 		if (is_real && dtype_bits(t->w.dtype.dst) == 8 &&
 		    (p.kind == POST_RELU || p.kind == POST_RELU6 || p.kind == POST_CLIP))
 			keeps = scale_bounds(g, t, &p);
+		for (int k = 0; k < n && keeps > 0; k++)
+			if (to[k].kind == p.kind)
+				keeps = p.kind == POST_RELU ? 0 : -1;
 		if (keeps < 0)
 			return -1;
 		if (keeps)
