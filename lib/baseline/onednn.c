@@ -984,7 +984,7 @@ static void keep_bias(struct onednn *r)
 	r->data.bias = r->bias;
 }
 
-/* What is the same whole number for all channels is a zero point of the library's. Returns 0 if it
+/* A whole number that all channels share is a zero point of the library's. Returns 0 if it
  * has no such numbers. */
 static int take_zero_points(struct onednn *r)
 {

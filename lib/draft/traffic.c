@@ -18,7 +18,7 @@ static inline double min(double a, double b)
 
 /* ---- working sets ---- */
 
-/* What a site touches of a buffer while a loop's body runs once. */
+/* A site touches this of a buffer while a loop's body runs once. */
 struct stretch {
 	int buffer, site;
 	double from, to, touched; /* bytes */
@@ -95,7 +95,7 @@ static double together(const struct stretch *list, int n)
 	return sum + overlap_bytes(&o);
 }
 
-/* What n sites move is what they touch together. */
+/* n sites move no more than they touch together. */
 static void set_moved(struct walk *w, const struct stretch *list, int n, int depth, double bytes)
 {
 	double apart = 0;

@@ -57,7 +57,7 @@ static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 	x->leads = s.incumbent;
 }
 
-/* What stands in is taken where there is nothing else. The last one that led is the best known;
+/* A stand-in is taken where there is nothing else. The last one that led is the best known;
  * where none did, the quickest. */
 static int is_better(const struct piece *x, const struct piece *than)
 {

@@ -133,7 +133,7 @@ static struct data_env *env_of(struct dataset *d, const char *id, enum caches ca
 	return env;
 }
 
-/* What a probe says of the machine's kind. */
+/* Reads from a probe of what kind the machine is. */
 static void read_probe(const struct json_doc *doc, const struct json *probe, struct limits *m)
 {
 	const struct json *rates = json_get(doc, probe, "bandwidth_all");

@@ -4,7 +4,7 @@
 
 #include "lib/extract/task/task.h"
 
-/* What tl-run computes in: in 8 bits where its scales are such, else in single precision, where
+/* tl-run computes in 8 bits where its scales are such, else in single precision, where
  * the graph has reals. NULL, or why in nothing. */
 static const char *set_running(const struct graph *g, const struct task_wanted *wanted,
 			       struct arena *a, struct task *t)

@@ -217,7 +217,7 @@ static int is_padded(const struct workload *w)
 	return 0;
 }
 
-/* What a task has taken of scales and quantizers. */
+/* A task has taken these of scales and quantizers. */
 struct behind {
 	int is_integer; /* the node makes sums of 32 bits */
 	int scales;	/* they were multiplied */
