@@ -1,5 +1,6 @@
 #include "lib/draft/draft.h"
 
+#include "lib/draft/extremes.h"
 #include "lib/space/assumed.h"
 
 static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
@@ -8,11 +9,6 @@ static const double FAR = 4;	   /* times the best */
 
 /* A thread with this many items does not feel that one is smaller. */
 static const double MANY_ITEMS = 8;
-
-static double max(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 static int is_uneven(const struct walk_phase *p)
 {

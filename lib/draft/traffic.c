@@ -1,20 +1,10 @@
 /* The working sets of a walk's loops, and the bytes that move into a cache (walk.h). */
 #include <string.h>
 
+#include "lib/draft/extremes.h"
 #include "lib/draft/walk.h"
 
 enum { LINE = 64 };
-
-/* fmax() and fmin() are calls: they care for NaN. */
-static inline double max(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static inline double min(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- working sets ---- */
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/draft/extremes.h"
+
 /* What the walk takes of any CPU, near enough to rank. */
 static const struct {
 	double load_share; /* of the load ports' peak, reached with lines that straddle and conflict
@@ -35,17 +37,6 @@ struct work {
 	double cycles;
 	int loops;
 };
-
-/* fmax() and fmin() are calls: they care for NaN. */
-static inline double max(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static inline double min(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- values ---- */
 

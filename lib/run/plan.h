@@ -41,8 +41,8 @@ struct weights_change {
 	double epsilon, factor; /* factor: of a bias */
 };
 
-/* Of a product in 8 bits: numbers of constant memory, MEMORY_NONE where there is none. What source,
- * weights and result stand for is their scale times what is left without their zero point. */
+/* A product in 8 bits has these numbers in constant memory, or MEMORY_NONE. Source, weights and
+ * result stand for their scale times what is left without their zero point. */
 struct weights_scales {
 	int is;
 	int x_scale, x_zero, w_scale, y_scale, y_zero;

@@ -259,8 +259,8 @@ static float whole(double x)
 	return (float)fmin(fmax(nearbyint(x), -0x1p31), 0x1p31 - 128);
 }
 
-/* What a product in 8 bits is given (lib/extract/task/task_scale.c): a unit of its sum is the scale
- * of the source by that of the weights. */
+/* Makes the operands of a product in 8 bits (lib/extract/task/task_scale.c): a unit of its sum is
+ * the scale of the source by that of the weights. */
 static void make_whole(const struct plan *p, const struct weights_plan *w,
 		       const struct workload *load, const struct affinity *a, struct effective *x)
 {
@@ -335,7 +335,8 @@ void weights_plain(const struct plan *p, const struct weights_plan *w, const str
 		k.to = *weights = xmalloc((size_t)size * sizeof **weights);
 		pack_all(&k, &dense, p->threads);
 	}
-	free(x.made);
+	x.bias = NULL; /* the caller has it */
+	effective_free(&x);
 }
 
 int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct err *e)

@@ -176,7 +176,7 @@ static int told_limits(struct limits *m, struct err *e)
 	return 0;
 }
 
-/* What is known of the kind of this CPU. AMD's with AVX-512 have a third level of a few cores, and
+/* Sets what is known of this kind of CPU. AMD's with AVX-512 have a third level of a few cores, and
  * those of family 25 (Zen 4) units of half a vector. See isa_wide_turns() and isa_l3_rate(). */
 static void set_kind(struct limits *m)
 {
