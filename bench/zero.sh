@@ -7,7 +7,8 @@
 # schedule, fitted; and the best that tuning found (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of
 # gain). All are timed in one run, twice in a random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
 # sum over its operators weighed by count, over that of what tuning found, and of the best of all.
-# All of a workload are timed in duels with the same one. Nothing else should run meanwhile. Figures:
+# RIVAL=BIN:MODEL has another build of these programs predict as well, with its own model ("rival"): so that a change of the draft or
+# of the model is judged in one run. All of a workload are timed in duels with the same one. Nothing else should run meanwhile. Figures:
 # build/bench-zero/figures.ndjson.
 set -eu
 bench=zero
@@ -45,6 +46,11 @@ for network in $test; do
 	end=$(date +%s.%N)
 	echo "$start $end" | awk -v n="$(wc -l <"$wl")" '{ printf "tl-query --predict: %.3f s a workload\n", ($2 - $1) / n }'
 	candidates zero <"$dir/$network.zero"
+	if [ "${RIVAL:-}" ]; then
+		cp "$dir/others.db" "$dir/$network.rival.db"
+		"${RIVAL%:*}/tl-query" --predict -m "${RIVAL#*:}" -d "$dir/$network.rival.db" "$wl" 2>/dev/null >"$dir/$network.rival" || [ $? -eq 4 ]
+		candidates rival <"$dir/$network.rival"
+	fi
 	cp "$dir/others.db" "$dir/$network.shots.db"
 	"$bin/tl-query" -q --predict --budget "${SHOTS:-10s}" -m "$model" -d "$dir/$network.shots.db" "$wl" >"$dir/$network.shots" || [ $? -eq 4 ]
 	as_candidates <"$dir/$network.shots" | candidates shots
