@@ -25,12 +25,12 @@ static const char *play(const int *most, const double *weight, double time_s)
 		for (int i = 0; i < N; i++) {
 			t[i].owes = t[i].processes < FINAL_LEAST;
 			t[i].wants = t[i].processes < most[i];
+			t[i].last_s = n > 0; /* the first one tells it of all */
 		}
 		next = turns_next(t, N, next, time_s - n);
 		if (next < 0 || n == sizeof order - 1)
 			break;
 		t[next].processes++;
-		t[next].last_s = 1;
 		order[n++] = (char)('a' + next);
 	}
 	order[n] = 0;
@@ -61,7 +61,9 @@ static void test_time(void)
 
 	is(play(two, uneven, 0), "", "without time there is none");
 	is(play(two, uneven, -1), "", "nor after it");
-	is(play(two, uneven, 2), "cb", "with little time the heaviest have one");
+	is(play(two, uneven, 2), "cc", "with little time the heaviest has an interval");
+	is(play(two, uneven, 4), "cbcb", "and with a little more two of them, in turns");
+	is(play(two, uneven, 5), "cbcba", "what is left is for another one");
 	is(play(two, uneven, 0.5), "c", "what the first one takes is not known before");
 	is(play(open, uneven, 7.5), "cbacbac", "no process begins that would end too late");
 }
@@ -103,6 +105,9 @@ static void test_span(void)
 	ok(span_reserve(100, 2, 1) == 10 && span_reserve(100, 50, 1) == 20 &&
 		   span_reserve(0, 2, 1) == 0,
 	   "finals have what they take, but a fifth at most");
+	ok(span_reserve(100, 10, 0.001) >= 2 && span_reserve(100, 10, 0.001) <= 10,
+	   "and however little a candidate takes, a final has a least time: %g s for ten",
+	   span_reserve(100, 10, 0.001));
 }
 
 int main(void)

@@ -9,26 +9,49 @@ static const double TIMED = 0.25;
 /* The timed calls of a process that is owed take so long. */
 static const double OWED_S = 0.01;
 
-static int is_before(const struct turn *a, const struct turn *b)
+/* What the processes take that are owed, as far as is known. */
+static double owed_s(const struct turn *t, int n)
+{
+	double s = 0;
+
+	for (int i = 0; i < n; i++)
+		if (t[i].wants && t[i].owes)
+			s += (FINAL_LEAST - t[i].processes) * t[i].last_s;
+	return s;
+}
+
+/* Where not all can have what they owe, those that were begun are first: one process alone says
+ * little. */
+static int is_before(const struct turn *a, const struct turn *b, int is_short)
 {
 	if (a->owes != b->owes)
 		return a->owes;
 	if (a->owes && a->processes != b->processes)
-		return a->processes < b->processes;
+		return (a->processes < b->processes) != is_short;
 	return a->weight / (a->processes + 1) > b->weight / (b->processes + 1);
+}
+
+static int fits(const struct turn *t, double left_s)
+{
+	return t->wants && left_s > 0 && t->last_s <= left_s;
 }
 
 int turns_next(const struct turn *t, int n, int last, double left_s)
 {
+	const int is_short = owed_s(t, n) > left_s;
 	int next = -1;
 
+	/* There may be no time for it behind another one. */
+	if (is_short && last >= 0 && t[last].owes && fits(&t[last], left_s) &&
+	    2 * t[last].last_s > left_s)
+		return last;
 	for (int i = 0; i < n; i++) {
-		if (!t[i].wants || i == last || left_s <= 0 || t[i].last_s > left_s)
+		if (i == last || !fits(&t[i], left_s))
 			continue;
-		if (next < 0 || is_before(&t[i], &t[next]))
+		if (next < 0 || is_before(&t[i], &t[next], is_short))
 			next = i;
 	}
-	if (next < 0 && last >= 0 && t[last].wants && left_s > 0 && t[last].last_s <= left_s)
+	if (next < 0 && last >= 0 && fits(&t[last], left_s))
 		next = last;
 	return next;
 }

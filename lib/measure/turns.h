@@ -2,10 +2,12 @@
  *
  * A burst of other work on the machine may last for seconds, as long as several processes of one
  * final. So the finals take turns. Each has its first process, then each the second that an
- * interval needs. Further processes go where a verdict is open, and first to operators on which
- * much of the time depends; the same final has two in a row only if no other is open. No process
- * begins that would end after the run's time, as far as the last one of the same final tells, or
- * the first ones of others.
+ * interval needs; where time is too short for that, those that were begun have their second one
+ * first, so that some verdicts have an interval and not all have none. Further processes go where
+ * a verdict is open, and first to operators on which much of the time depends; the same final has
+ * two in a row only if no other is open, or if there is no time for more. No process begins that
+ * would end after the run's time, as far as the last one of the same final tells, or the first
+ * ones of others.
  *
  * The functions are pure.
  */
