@@ -31,8 +31,8 @@ double span_races(double now, double until, int64_t candidates, int64_t finals);
 /* Until when the next `own` of `all` candidates race. All have the same share of the time, and what
  * one workload leaves goes to those after it. */
 double span_share(double now, double until, int64_t own, int64_t all);
-/* How much of limit_s the finals get, where a candidate takes each_s: a fifth at most. A final has a
- * least time, too. */
+/* How much of limit_s the finals get, where a candidate takes each_s: a fifth at most. A final has
+ * a least time, too. */
 double span_reserve(double limit_s, int64_t finals, double each_s);
 
 #endif
