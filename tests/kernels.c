@@ -30,7 +30,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { DRAWN = 3, CANDIDATES = 24, RARER = 3, NARROW = 4 };
 #else
-enum { DRAWN = 6, CANDIDATES = 60, RARER = 2, NARROW = 1 };
+enum { DRAWN = 6, CANDIDATES = 60, RARER = 2, NARROW = 3 };
 #endif
 enum { THREADS = 3, SEED = 7 };
 enum { F32_KINDS = 4, BF16_KINDS = 2, WHOLE_KINDS = 2 }; /* of problems */
