@@ -186,28 +186,47 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-/* Each dimension is repeated: seen with a dimension of copies before it, which is a broadcast, it
- * is copied. */
+/* Repeats as many of the dimensions as there are places for, from the first that differs from `to`
+ * on. A dimension that is repeated is seen with a dimension of copies before it, which is a
+ * broadcast, and that is copied. A dimension of one is a broadcast itself. 0: there is no place. */
+static int tile_some(struct lowering *l, const struct graph_node *n, struct place *p,
+		     const int64_t *to)
+{
+	struct place wide = *p, dense;
+	int64_t dim[PLACE_RANK];
+	int left = PLACE_RANK - p->rank, done = 0;
+
+	wide.rank = 0;
+	for (int i = 0; i < p->rank; i++) {
+		const int is_pair = p->dim[i] > 1 && to[i] != p->dim[i];
+		const int is_done = p->dim[i] != to[i] && (!is_pair || left > 0);
+
+		dim[i] = is_done ? to[i] : p->dim[i];
+		if (is_pair && is_done) {
+			wide.dim[wide.rank] = to[i] / p->dim[i];
+			wide.stride[wide.rank++] = 0;
+			left--;
+		}
+		wide.dim[wide.rank] = is_pair ? p->dim[i] : dim[i];
+		wide.stride[wide.rank++] = p->dim[i] == 1 ? 0 : p->stride[i];
+		done += is_done;
+	}
+	lower_dense(l, &wide, NULL, node_label(l->g, n), &dense);
+	return done && place_reshape(&dense, p->rank, dim, p);
+}
+
 int lower_tile(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	struct place p, wide = {0}, shape, to;
+	struct place p, shape;
 
 	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
-	if (p.rank != shape.rank || 2 * p.rank > PLACE_RANK)
-		return lower_bad(l, n, e, "has more than %d dimensions", PLACE_RANK / 2);
-	wide = p;
-	wide.rank = 2 * p.rank;
-	for (int i = 0; i < p.rank; i++) {
-		wide.dim[2 * i] = p.dim[i] ? shape.dim[i] / p.dim[i] : 0;
-		wide.stride[2 * i] = 0;
-		wide.dim[2 * i + 1] = p.dim[i];
-		wide.stride[2 * i + 1] = p.stride[i];
-	}
-	lower_dense(l, &wide, NULL, node_label(l->g, n), &wide);
-	if (!place_reshape(&wide, shape.rank, shape.dim, &to))
+	if (p.rank != shape.rank)
 		return lower_bad(l, n, e, "repeats in a way that its input does not explain");
-	lower_put(l, n->out[0], &to);
+	while (memcmp(p.dim, shape.dim, (size_t)p.rank * sizeof *p.dim) != 0)
+		if (!tile_some(l, n, &p, shape.dim))
+			return lower_bad(l, n, e, "has more than %d dimensions", PLACE_RANK - 1);
+	lower_put(l, n->out[0], &p);
 	return 0;
 }
 
