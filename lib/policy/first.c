@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "lib/search/schedule.h"
+#include "lib/search/scored.h"
 
 enum {
 	FOREIGN = 8,	/* of other envs */
 	NEIGHBOURS = 3, /* near workloads whose best is tried, */
 	NEAREST = 2,	/* but no more than these in a round */
-	PORTFOLIO = 2,	/* of the model's schedules */
+	PORTFOLIO = 1,	/* of the model's schedules */
+	DRAFTED = 2,	/* of the draft's choices */
 };
 
 static int has_room(const struct first *f, int64_t n)
@@ -90,27 +92,63 @@ static int take_nearest(const struct first *f, struct arena *a, int64_t *n, stru
 	return rc;
 }
 
+/* The model's schedules, as points of this workload's space. Returns how many there are. */
+static int portfolio_points(const struct search_space *s, uint64_t *point)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->model->nportfolio; i++) {
+		struct candidate c;
+		int k = 0;
+
+		if (!schedule_fit(s, &s->model->portfolio[i], &c) ||
+		    !search_space_point(s, &c, &point[n]))
+			continue;
+		while (k < n && point[k] != point[n])
+			k++;
+		n += k == n;
+	}
+	return n;
+}
+
+/* What the draft expects to be the fastest here: the one that suits most workloads is a plain one,
+ * which is far behind for many. */
 static int take_portfolio(const struct first *f, int64_t *n, struct err *e)
 {
-	const struct model *m = f->space->model;
-	int rc = 0;
+	uint64_t point[MODEL_PORTFOLIO + 1];
+	double draft_s[MODEL_PORTFOLIO + 1];
+	struct scored by_draft[MODEL_PORTFOLIO];
+	int found, rc = 0;
 
-	for (int i = 0; m && i < m->nportfolio && i < PORTFOLIO && !rc; i++) {
-		struct candidate c;
+	if (!f->space->model)
+		return 0;
+	found = portfolio_points(f->space, point);
+	found = search_space_drafts(f->space, point, found, draft_s, NULL);
+	for (int i = 0; i < found; i++)
+		by_draft[i] = (struct scored){.point = point[i], .value = -draft_s[i]};
+	scored_sort(by_draft, found);
+	for (int i = 0; i < found && i < PORTFOLIO && !rc; i++) {
+		struct candidate c = {.w = *f->space->w};
 
-		if (has_room(f, *n) && schedule_fit(f->space, &m->portfolio[i], &c))
-			rc = take(f, &c, "portfolio", n, e);
+		if (!has_room(f, *n) || !search_space_at(f->space, by_draft[i].point, &c))
+			continue;
+		candidate_identify(&c);
+		rc = take(f, &c, "portfolio", n, e);
 	}
 	return rc;
 }
 
 static int take_drafted(const struct first *f, int64_t *n, struct err *e)
 {
-	struct candidate c;
+	struct candidate c[DRAFTED] = {0};
+	int found, rc = 0;
 
-	if (!f->space->model || !has_room(f, *n) || !search_guided_drafted(f->space, f->seed, &c))
+	if (!f->space->model || !has_room(f, *n))
 		return 0;
-	return take(f, &c, "draft", n, e);
+	found = search_guided_drafted(f->space, f->seed, c, DRAFTED);
+	for (int i = 0; i < found && has_room(f, *n) && !rc; i++)
+		rc = take(f, &c[i], "draft", n, e);
+	return rc;
 }
 
 int first_candidates(const struct first *f, struct arena *a, int64_t *n, struct err *e)

@@ -3,9 +3,9 @@
  *
  * First come the best that a database knows of in other envs, and the best of the nearest workloads
  * here, which the run itself may have found in an earlier round. Where nothing was measured of the
- * workload here, the first of the model's portfolio follow, fitted to what can be had here (vectors
- * of another length, say), and then what the analytic draft would choose, because the draft is
- * right where a model is new to the machine.
+ * workload here, the one of the model's portfolio follows that the analytic draft expects to be the
+ * fastest, fitted to what can be had here (vectors of another length, say), and then what the draft
+ * would choose of all, because the draft is right where a model is new to the machine.
  */
 #ifndef TL_POLICY_FIRST_H
 #define TL_POLICY_FIRST_H

@@ -220,20 +220,22 @@ static void evolve(struct guided *g)
 	g->x = NULL;
 }
 
-int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c)
+int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c, int n)
 {
 	struct search_space drafts = *s;
 	struct guided *g = xcalloc(1, sizeof *g);
-	int found;
+	int found = 0;
 
 	drafts.model = NULL;
 	g->s = &drafts;
 	search_space_rng(s, seed, 0, &g->rng);
 	evolve(g);
-	c->w = *s->w;
-	found = g->n && search_space_at(s, g->scored[0].point, c);
-	if (found)
-		candidate_identify(c);
+	for (int i = 0; i < g->n && found < n; i++) {
+		c[found].w = *s->w;
+		if (!search_space_at(s, g->scored[i].point, &c[found]))
+			continue;
+		candidate_identify(&c[found++]);
+	}
 	map_free(&g->seen);
 	free(g);
 	return found;

@@ -50,8 +50,9 @@ int search_space_draft(const struct search_space *s, uint64_t point, struct aren
  * their times, and with FEATURES each in x (NULL: none). Returns how many these are. */
 int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
 			float *x);
-/* The best that "guided" finds by the draft alone: 1; 0: no point makes a program. */
-int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c);
+/* The best n that "guided" finds by the draft alone, in c. Returns how many there are: 0 if no
+ * point makes a program. */
+int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c, int n);
 
 /* Counts of proposals by another program, and of those that are no new points. */
 struct search_passed {
