@@ -169,6 +169,20 @@ void lower_marked_last(int rank, const unsigned char *marked, int order[PLACE_RA
 /* A reduction over the dimensions marked. */
 int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const unsigned char *marked,
 			struct err *e);
+/* lower_quantize.c: the type of memory for a value of 8 bits; ELEM_F32 for others. */
+enum elem lower_bytes(int elem);
+/* The waiting expression of a value that is dequantized from memory of 8 bits, in known units of
+ * the whole tensor; NULL: it is none. And an output that is another place in the same units. */
+const struct pointwise *lower_dequantized(const struct lowering *l, int value);
+void lower_put_dequantized(struct lowering *l, int value, const struct pointwise *like,
+			   const struct place *from);
+/* lower_scalar.c: the axis of QuantizeLinear and DequantizeLinear, -1: there is none. Their input
+ * i, one number or a vector along the axis, as an operand of the shape. */
+int lower_quantized_axis(const struct lowering *l, const struct graph_node *n, int rank,
+			 struct err *e);
+int lower_along_axis(struct lowering *l, const struct graph_node *n, int i, int axis,
+		     const struct place *shape, struct place *out, struct err *e);
+
 /* lower_lines.c: output `out` by a function of lines.h over rows of the dimensions marked of input
  * 0. param: LINES_PARAMS numbers. */
 int lower_lines(struct lowering *l, const struct graph_node *n, const char *function,
@@ -229,15 +243,16 @@ lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropo
 	lower_top;		       /* lower_fills.c */
 lower_fn lower_center, lower_compress; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
-	lower_lrn;				   /* lower_lines.c */
-lower_fn lower_scalar, lower_bits, lower_quantize; /* lower_scalar.c */
-lower_fn lower_cast;				   /* lower_integer.c */
-lower_fn lower_resize;				   /* lower_resize.c */
-lower_fn lower_taps;				   /* lower_taps.c */
-lower_fn lower_einsum, lower_matmul;		   /* lower_einsum.c */
-lower_fn lower_gemm;				   /* lower_gemm.c */
-lower_fn lower_concat;				   /* lower_concat.c */
-lower_fn lower_pool, lower_global_pool;		   /* lower_pool.c */
+	lower_lrn;					 /* lower_lines.c */
+lower_fn lower_scalar, lower_bits, lower_quantize_plain; /* lower_scalar.c */
+lower_fn lower_quantize;				 /* lower_quantize.c */
+lower_fn lower_cast;					 /* lower_integer.c */
+lower_fn lower_resize;					 /* lower_resize.c */
+lower_fn lower_taps;					 /* lower_taps.c */
+lower_fn lower_einsum, lower_matmul;			 /* lower_einsum.c */
+lower_fn lower_gemm;					 /* lower_gemm.c */
+lower_fn lower_concat;					 /* lower_concat.c */
+lower_fn lower_pool, lower_global_pool;			 /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
 	lower_arg; /* lower_rows.c */
 

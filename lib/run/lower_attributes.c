@@ -20,12 +20,16 @@ static const struct {
 	{OP_CenterCropPad, "axes"},
 	{OP_Conv, "kernel_shape"}, /* the weights' */
 	{OP_ConvTranspose, "kernel_shape"},
-	{OP_Dropout, "ratio"}, /* of training */
+	{OP_DequantizeLinear, "axis"}, /* of a scale that is one number */
+	{OP_Dropout, "ratio"},	       /* of training */
 	{OP_Dropout, "seed"},
 	{OP_EyeLike, "dtype"},
 	{OP_Flatten, "axis"},
-	{OP_Gemm, "broadcast"},			 /* that C may be broadcast */
-	{OP_MaxPool, "storage_order"},		 /* of indices */
+	{OP_Gemm, "broadcast"},	       /* that C may be broadcast */
+	{OP_MaxPool, "storage_order"}, /* of indices */
+	{OP_QLinearConv, "kernel_shape"},
+	{OP_QuantizeLinear, "axis"},
+	{OP_QuantizeLinear, "saturate"},	 /* of types that are refused */
 	{OP_ReduceMean, "noop_with_empty_axes"}, /* of one that a normalization took: it has axes */
 	{OP_Reshape, "allowzero"},
 	{OP_Reshape, "shape"},

@@ -40,9 +40,10 @@ int lower_operand(struct lowering *l, struct pointwise *m, int value, int inputs
 
 	if (lower_number(l, value, &x))
 		return has_room(m, inputs, 1 + ops) ? pointwise_const(m, x) : LOWER_NO_ROOM;
-	if (w && v->uses == 1 && !v->is_output && place_same_shape(&w->out, &m->out) &&
-	    has_room(m, w->nin + inputs, w->nop + ops)) {
-		l->waiting[value] = NULL;
+	if (w && (w->units.is || (v->uses == 1 && !v->is_output)) &&
+	    place_same_shape(&w->out, &m->out) && has_room(m, w->nin + inputs, w->nop + ops)) {
+		if (!w->units.is)
+			l->waiting[value] = NULL;
 		return append(m, w);
 	}
 	if (!has_room(m, 1 + inputs, 1 + ops))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/run/lower.h"
+#include "lib/run/largest.h"
 #include "lib/run/pool.h"
 #include "lib/run/windows.h"
 
@@ -19,9 +20,31 @@ static int put(struct lowering *l, const struct graph_node *n, const struct plac
 	return 0;
 }
 
-/* The step, from an image to where the output is wanted. */
+/* A maximum in 8 bits. */
+static void emit_bytes(struct lowering *l, const struct graph_node *n, const struct pool *p,
+		       const struct place operand[2])
+{
+	struct largest *b = arena_new(l->p->a, struct largest);
+
+	*b = (struct largest){.is_signed = operand[0].elem == ELEM_S8,
+			      .images = p->images,
+			      .channels = p->channels,
+			      .in_pixel = p->in_pixel,
+			      .out_pixel = p->out_pixel,
+			      .in = {p->ih, p->iw},
+			      .out = {p->oh, p->ow},
+			      .kernel = {p->kh, p->kw},
+			      .stride = {p->sh, p->sw},
+			      .before = {p->ph, p->pw},
+			      .dilation = {p->dh, p->dw}};
+	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){largest_run, b, NULL, 0, 1},
+		   operand, 2);
+}
+
+/* The step, from an image to where the output is wanted. bytes: the image holds whole numbers, and
+ * the output stands for reals by the units of this expression; NULL: it does not. */
 static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
-		const struct place *from, struct err *e)
+		const struct place *from, const struct pointwise *bytes, struct err *e)
 {
 	struct place operand[2];
 	struct place to;
@@ -29,9 +52,13 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	const int out = n->out[0];
 	const struct place *want = &l->want[out];
 
-	if (lower_new_image(l, out, want->memory >= 0 ? want->elem : l->elem[out], &to, e) ||
-	    put(l, n, &to, e))
+	const enum elem elem = want->memory >= 0 ? want->elem : l->elem[out];
+
+	if (lower_new_image(l, out, bytes ? from->elem : elem, &to, e) ||
+	    (!bytes && put(l, n, &to, e)))
 		return -1;
+	if (bytes)
+		lower_put_dequantized(l, out, bytes, &to);
 	p->images = from->dim[0];
 	p->channels = from->dim[1];
 	p->in_pixel = from->stride[3];
@@ -40,6 +67,10 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	p->out = to.elem;
 	operand[0] = *from;
 	operand[1] = to;
+	if (elem_size(from->elem) == 1 && to.elem == from->elem && !p->is_mean) {
+		emit_bytes(l, n, p, operand);
+		return 0;
+	}
 	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
 	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;
 }
@@ -134,6 +165,23 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 	return lower_plain(l, n, &(struct plain){windows_run, p, NULL}, 1, is_place, e);
 }
 
+/* A maximum of what was dequantized is the same of the whole numbers. NULL: it is no such one. */
+static const struct pointwise *maximum_of(const struct lowering *l, const struct graph_node *n)
+{
+	const struct pointwise *m = node_is(n, OP_MaxPool) ? lower_dequantized(l, n->in[0]) : NULL;
+
+	return m && m->in[0].rank == 4 && place_same_shape(&m->in[0], &m->out) ? m : NULL;
+}
+
+static void get_bytes(struct lowering *l, const struct graph_node *n, const struct pointwise *bytes,
+		      struct place *out)
+{
+	int order[PLACE_RANK];
+
+	order_channels_last(4, order);
+	lower_dense(l, &bytes->in[0], order, node_label(l->g, n), out);
+}
+
 /* By a nest over images, of which `pad` makes the padding, if it is not NULL. */
 static int lower_image_pool(struct lowering *l, const struct graph_node *n, const struct window *w,
 			    const struct graph_node *pad, const int64_t *pads, struct err *e)
@@ -141,9 +189,12 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	struct pool p = {.is_mean = node_is(n, OP_AveragePool),
 			 .counts_padding = (int)node_int(n, "count_include_pad", 0)};
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
+	const struct pointwise *bytes = maximum_of(l, n);
 	struct place from;
 
-	if (lower_get_image_made(l, pad ? pad->in[0] : n->in[0], &from, e))
+	if (bytes)
+		get_bytes(l, n, bytes, &from);
+	else if (lower_get_image_made(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
 	p.ih = from.dim[2];
 	p.iw = from.dim[3];
@@ -160,7 +211,7 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	p.counts_padding |= pad != NULL;
 	p.to_row = p.ih + (pad ? pads[6] : w->after[0]);
 	p.to_column = p.iw + (pad ? pads[7] : w->after[1]);
-	return emit(l, n, &p, &from, e);
+	return emit(l, n, &p, &from, bytes, e);
 }
 
 int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -203,5 +254,5 @@ int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err
 	p.ih = p.kh = from.dim[2];
 	p.iw = p.kw = from.dim[3];
 	p.sh = p.sw = p.dh = p.dw = 1;
-	return emit(l, n, &p, &from, e);
+	return emit(l, n, &p, &from, NULL, e);
 }

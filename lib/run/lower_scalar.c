@@ -171,10 +171,8 @@ int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
 
 /* ---- quantization ---- */
 
-/* One number, or a vector along an axis, as an operand of the shape; with blocks, so many elements
- * along the axis share one. A zero that is left out is 0. */
-static int along_axis(struct lowering *l, const struct graph_node *n, int i, int axis,
-		      const struct place *shape, struct place *out, struct err *e)
+int lower_along_axis(struct lowering *l, const struct graph_node *n, int i, int axis,
+		     const struct place *shape, struct place *out, struct err *e)
 {
 	struct place p;
 
@@ -221,24 +219,30 @@ static int zero_place(struct lowering *l, const struct place *shape, struct plac
 	return 0;
 }
 
-int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e)
+int lower_quantized_axis(const struct lowering *l, const struct graph_node *n, int rank,
+			 struct err *e)
+{
+	int axis = (int)node_int(n, "axis", 1); /* of a vector it says nothing */
+
+	axis = rank > 1 ? infer_axis(axis, rank) : 0;
+	return axis < 0 ? lower_bad(l, n, e, "has an axis that is none") : axis;
+}
+
+int lower_quantize_plain(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
 	struct place shape;
 	int axis;
 
 	s->fn = scalar_find(n->type, &s->nin);
-	if (!node_in(l->g, n, 1) || (node_is(n, OP_QuantizeLinear) && set_bounds(l, n, s, e)))
+	if (!node_in(l->g, n, 1) || set_bounds(l, n, s, e))
 		return node_in(l->g, n, 1) ? -1 : lower_bad(l, n, e, "lacks its scale");
 	if (lower_shape(l, n->out[0], &shape, e) || operand_place(l, n, 0, &shape, &s->in[0], e))
 		return -1;
-	axis = (int)node_int(n, "axis", 1); /* of a vector it says nothing */
-	axis = shape.rank > 1 ? infer_axis(axis, shape.rank) : 0;
-	if (axis < 0)
-		return lower_bad(l, n, e, "has an axis that is none");
-	if (along_axis(l, n, 1, axis, &shape, &s->in[1], e))
+	axis = lower_quantized_axis(l, n, shape.rank, e);
+	if (axis < 0 || lower_along_axis(l, n, 1, axis, &shape, &s->in[1], e))
 		return -1;
-	if (node_in(l->g, n, 2) ? along_axis(l, n, 2, axis, &shape, &s->in[2], e)
+	if (node_in(l->g, n, 2) ? lower_along_axis(l, n, 2, axis, &shape, &s->in[2], e)
 				: zero_place(l, &shape, &s->in[2]))
 		return -1;
 	return emit(l, n, s, &shape, e);

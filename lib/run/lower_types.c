@@ -121,9 +121,40 @@ static void want_inputs(struct lowering *l, const struct graph_node *n)
 		want(l, n->in[i]);
 }
 
+/* Does the node make whole numbers of 8 bits, or pass on those of its inputs? */
+static int makes_bytes(const struct lowering *l, const struct graph_node *n)
+{
+	static const enum node_op moves[] = {OP_Flatten, OP_Identity,  OP_MaxPool,   OP_Reshape,
+					     OP_Squeeze, OP_Transpose, OP_Unsqueeze, OP_Concat};
+	const int inputs = node_is(n, OP_Concat) ? n->nin : 1;
+	int is_move = 0;
+
+	if (node_is(n, OP_QuantizeLinear) || node_is(n, OP_QLinearConv) ||
+	    node_is(n, OP_QLinearMatMul))
+		return 1;
+	for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+		is_move |= node_is(n, moves[i]);
+	for (int i = 0; is_move && i < inputs; i++)
+		is_move = n->in[i] >= 0 &&
+			  l->elem[n->in[i]] == lower_bytes(node_out(l->g, n, 0)->elem);
+	return is_move;
+}
+
+static void find_bytes(struct lowering *l)
+{
+	for (int i = 0; i < l->g->nnode; i++) {
+		const struct graph_node *n = &l->g->node[l->g->order[i]];
+		const struct value *v = n->nout && n->nin ? node_out(l->g, n, 0) : NULL;
+
+		if (v && lower_bytes(v->elem) != ELEM_F32 && !v->is_const && makes_bytes(l, n))
+			l->elem[n->out[0]] = lower_bytes(v->elem);
+	}
+}
+
 /* The last nodes come first: what reads a value is known before the value. */
 void lower_find_types(struct lowering *l)
 {
+	find_bytes(l);
 	if (l->p->precision != DTYPE_BF16)
 		return;
 	for (int i = l->g->nnode; i-- > 0;) {

@@ -459,7 +459,7 @@ struct step *plan_plain(struct plan *p, const char *name, const char *what, cons
 	s->plain = kept;
 	s->threads = p->threads;
 	for (int i = 0; i < n; i++)
-		assert(operand[i].memory < 0 || operand[i].elem == ELEM_F32);
+		assert(c->is_typed || operand[i].memory < 0 || operand[i].elem == ELEM_F32);
 	memcpy(places(p, s, n), operand, sizeof *operand * (size_t)n);
 	note_uses(p, s, n - 1, 0);
 	return s;

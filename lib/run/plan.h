@@ -100,6 +100,7 @@ struct plain {
 	const void *with;
 	const char *bad; /* what -1 means: "an index lies outside"; NULL: it never fails */
 	int is_scan;	 /* each part looks through all operands */
+	int is_typed;	 /* the buffers have elements of the operands' types */
 };
 
 struct step {

@@ -33,8 +33,15 @@ struct pointwise_op {
 	struct post_op post;
 };
 
+/* What whole numbers of 8 bits stand for: scale times the number without zero. */
+struct units {
+	int is;
+	double scale, zero;
+};
+
 struct pointwise {
 	struct place out;
+	struct units units; /* the result is operand 0 in these units, and nothing else */
 	int nin;
 	struct place in[PW_INPUTS]; /* of the same dimensions as out */
 	int nop;

@@ -315,13 +315,6 @@ static float bits_shift(const float *x, float a)
 	return (float)(x[2] != 0 ? u >> (int)x[1] : u << (int)x[1] & (((uint64_t)1 << (int)a) - 1));
 }
 
-/* (x - zero) * scale. Operands: x, scale, zero. */
-static float dequantized(const float *x, float a)
-{
-	(void)a;
-	return (x[0] - x[2]) * x[1];
-}
-
 /* round(x / scale) + zero, between two bounds. Operands: x, scale, zero; then the upper bound; a:
  * the lower one. */
 static float quantized(const float *x, float a)
@@ -350,7 +343,6 @@ static const struct {
 	{"Clip", 3, limited},
 	{"Cos", 1, cosine},
 	{"Cosh", 1, hyperbolic_cosine},
-	{"DequantizeLinear", 3, dequantized},
 	{"Equal", 2, equal},
 	{"Floor", 1, down},
 	{"Greater", 2, greater},
