@@ -83,8 +83,7 @@ static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 		return -1;
 	if (f->functions->n && function_inline(f, g, e))
 		return -1;
-	if (f->rewrites)
-		onnx_rewrite(g);
+	onnx_rewrite(g, !f->rewrites);
 	for (int i = 0; i < g->nnode; i++)
 		if (finish_inside(f, g, &g->node[i], e))
 			return -1;

@@ -56,8 +56,7 @@ int rewrite_plus(struct rewrite *r, int in, int addend)
 	return out;
 }
 
-/* The attributes, but those whose names begin so. */
-static void copy_attrs(struct rewrite *r, struct graph_node *n, const char *but)
+void rewrite_copy_attrs(struct rewrite *r, struct graph_node *n, const char *but)
 {
 	n->attr = arena_array(r->b.a, struct attr, r->n->nattr + 1);
 	n->nattr = 0;
@@ -99,7 +98,7 @@ static void fused(struct rewrite *r)
 	while (nin > 1 && in[nin - 1] < 0)
 		nin--;
 	n = rewrite_node(r, r->row->onnx, in, nin, out);
-	copy_attrs(r, n, "activation");
+	rewrite_copy_attrs(r, n, "activation");
 	n->channels_last = r->row->channels_last;
 	if (addend >= 0 && activation[0]) {
 		out = rewrite_plus(r, out, addend);
@@ -117,7 +116,7 @@ static void fused_matmul(struct rewrite *r)
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
 	struct graph_node *n = rewrite_node(r, "MatMul", in, 2, rewrite_made(r, 0));
 
-	copy_attrs(r, n, "activation");
+	rewrite_copy_attrs(r, n, "activation");
 }
 
 /* A pool. One of blocks of channels has the shapes of one without. */
@@ -279,13 +278,32 @@ static const struct rewrite_row table[] = {
 	{"com.microsoft.nchwc", "ReorderOutput", reorder_output},
 };
 
-static const struct rewrite_row *find(const struct graph_node *n)
+/* These become nodes that say all that they compute. */
+static const struct rewrite_row whole[] = {
+	{"", "ConvInteger", rewrite_integers},
+	{"", "DynamicQuantizeLinear", rewrite_dynamic_quantize},
+	{"", "MatMulInteger", rewrite_integers},
+	{"com.microsoft", "QGemm", rewrite_linear_gemm},
+	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
+	{"com.microsoft", "QLinearAveragePool", rewrite_linear_unary},
+	{"com.microsoft", "QLinearConcat", rewrite_linear_concat},
+	{"com.microsoft", "QLinearGlobalAveragePool", rewrite_linear_unary},
+	{"com.microsoft", "QLinearLeakyRelu", rewrite_linear_unary},
+	{"com.microsoft", "QLinearMul", rewrite_linear_binary},
+	{"com.microsoft", "QLinearSigmoid", rewrite_linear_unary},
+	{"com.microsoft", "QLinearSoftmax", rewrite_linear_softmax},
+	{"com.microsoft", "QLinearWhere", rewrite_linear_where},
+};
+
+static const struct rewrite_row *find(const struct graph_node *n, int runs)
 {
 	const char *domain = strcmp(n->domain, "ai.onnx") ? n->domain : "";
+	const struct rewrite_row *row = runs ? whole : table;
+	const size_t rows = runs ? sizeof whole / sizeof *whole : sizeof table / sizeof *table;
 
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].type, n->type) && !strcmp(table[i].domain, domain) && n->nin)
-			return &table[i];
+	for (size_t i = 0; i < rows; i++)
+		if (!strcmp(row[i].type, n->type) && !strcmp(row[i].domain, domain) && n->nin)
+			return &row[i];
 	return NULL;
 }
 
@@ -303,21 +321,21 @@ static int64_t block_size(const struct graph *g)
 	return 16;
 }
 
-void onnx_rewrite(struct graph *g)
+void onnx_rewrite(struct graph *g, int runs)
 {
 	struct rewrite r = {.b = {.a = g->a, .g = g}};
 	const struct graph_node *old;
 	int n, any = 0;
 
 	for (int i = 0; i < g->nnode; i++)
-		any |= find(&g->node[i]) != NULL;
+		any |= find(&g->node[i], runs) != NULL;
 	if (!any)
 		return;
 	r.block = block_size(g);
 	old = graph_start_over(g, &n);
 	for (int i = 0; i < n; i++) {
 		r.n = &old[i];
-		r.row = find(r.n);
+		r.row = find(r.n, runs);
 		if (r.row)
 			r.row->fn(&r);
 		else

@@ -3,15 +3,16 @@
  * with the same products and shapes, so that what follows knows only these.
  *
  * The nodes say what is computed of which shape, not every detail of how: masks, scales and scales
- * of quantized numbers are left out. So this is for graphs that are not run.
+ * of quantized numbers are left out. So this is for graphs that are not run. In those that are run,
+ * quantized operators alone become nodes, which say all (rewrite_linear.c).
  */
 #ifndef TL_EXTRACT_ONNX_REWRITE_H
 #define TL_EXTRACT_ONNX_REWRITE_H
 
 #include "lib/extract/graph/build.h"
 
-/* Rewrites all nodes of a graph that is not linked yet. */
-void onnx_rewrite(struct graph *g);
+/* Rewrites all nodes of a graph that is not linked yet. runs: it is to be run. */
+void onnx_rewrite(struct graph *g, int runs);
 
 /* Shared by the rewrite_*.c files. */
 struct rewrite {
@@ -42,6 +43,8 @@ struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *
 				int out);
 /* A node of one input that makes a value between. */
 int rewrite_one(struct rewrite *r, const char *type, int in, const char *what);
+/* The node's attributes, but those whose names begin so. */
+void rewrite_copy_attrs(struct rewrite *r, struct graph_node *n, const char *but);
 /* The sum with an input, if it is given. */
 int rewrite_plus(struct rewrite *r, int in, int addend);
 
@@ -49,5 +52,8 @@ rewrite_fn rewrite_attention, rewrite_ms_attention, rewrite_multi_head, rewrite_
 	rewrite_q_attention;
 rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, rewrite_q_conv,
 	rewrite_dynamic_matmul, rewrite_dynamic_lstm, rewrite_matmul_to_float, rewrite_matmul_bits;
+rewrite_fn rewrite_linear_binary, rewrite_linear_concat, rewrite_linear_gemm,
+	rewrite_linear_softmax, rewrite_linear_unary, rewrite_linear_where, rewrite_integers,
+	rewrite_dynamic_quantize; /* of graphs that are run */
 
 #endif

@@ -1,0 +1,179 @@
+/* Quantized operators as nodes on reals between DequantizeLinear and QuantizeLinear, which say all
+ * that is computed: for graphs that are run. Sums of ConvInteger and MatMulInteger pass through
+ * single precision. An operator whose channels come last stays as it is. */
+#include <string.h>
+
+#include "lib/extract/onnx/rewrite.h"
+
+/* The reals that input i stands for, with its scale and zero point behind it, or by one unit. */
+static int real(struct rewrite *r, int i, int scale, int zero, int64_t axis)
+{
+	const int in[] = {rewrite_in(r, i), scale, zero}, out = rewrite_between(r, "real");
+
+	build_int(&r->b, rewrite_node(r, "DequantizeLinear", in, zero < 0 ? 2 : 3, out), "axis",
+		  axis);
+	return out;
+}
+
+static int real_at(struct rewrite *r, int i)
+{
+	return real(r, i, rewrite_in(r, i + 1), rewrite_in(r, i + 2), 1);
+}
+
+/* Makes the result of a real, by the scale and zero point that are inputs i and i + 1. */
+static void whole(struct rewrite *r, int value, int i)
+{
+	const int in[] = {value, rewrite_in(r, i), rewrite_in(r, i + 1)};
+
+	rewrite_node(r, "QuantizeLinear", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0));
+}
+
+/* What the operator is called without QLinear. */
+static const char *plain_type(const struct rewrite *r)
+{
+	return r->n->type + strlen("QLinear");
+}
+
+static void keep(struct rewrite *r)
+{
+	*graph_add_node(r->b.g) = *r->n;
+}
+
+void rewrite_linear_binary(struct rewrite *r)
+{
+	const int in[] = {real_at(r, 0), real_at(r, 3)}, out = rewrite_between(r, "result");
+
+	rewrite_node(r, plain_type(r), in, 2, out);
+	whole(r, out, 6);
+}
+
+void rewrite_linear_unary(struct rewrite *r)
+{
+	int in, out;
+
+	if (node_int(r->n, "channels_last", 0)) {
+		keep(r);
+		return;
+	}
+	in = real_at(r, 0);
+	out = rewrite_between(r, "result");
+	rewrite_copy_attrs(r, rewrite_node(r, plain_type(r), &in, 1, out), "channels_last");
+	whole(r, out, 3);
+}
+
+/* The operator set that the axis is to be read by is an attribute; before 13 an axis was where a
+ * matrix begins. */
+void rewrite_linear_softmax(struct rewrite *r)
+{
+	int in, out;
+
+	if (node_int(r->n, "opset", 0) < 13) {
+		keep(r);
+		return;
+	}
+	in = real_at(r, 0);
+	out = rewrite_between(r, "result");
+	build_int(&r->b, rewrite_node(r, "Softmax", &in, 1, out), "axis",
+		  node_int(r->n, "axis", -1));
+	whole(r, out, 3);
+}
+
+void rewrite_linear_where(struct rewrite *r)
+{
+	const int in[] = {rewrite_in(r, 0), real_at(r, 1), real_at(r, 4)};
+	const int out = rewrite_between(r, "result");
+
+	rewrite_node(r, "Where", in, 3, out);
+	whole(r, out, 7);
+}
+
+void rewrite_linear_concat(struct rewrite *r)
+{
+	const int count = (r->n->nin - 2) / 3, out = rewrite_between(r, "result");
+	int *in = arena_array(r->b.a, int, count > 0 ? count : 1);
+
+	for (int i = 0; i < count; i++)
+		in[i] = real_at(r, 2 + 3 * i);
+	build_int(&r->b, rewrite_node(r, "Concat", in, count > 0 ? count : 0, out), "axis",
+		  node_int(r->n, "axis", 0));
+	whole(r, out, 0);
+}
+
+/* A, its scale and zero, B, .., C in units of the product, then the result's, if it is no real. */
+void rewrite_linear_gemm(struct rewrite *r)
+{
+	const float alpha = node_float(r->n, "alpha", 1);
+	const int scales[] = {rewrite_in(r, 1), rewrite_in(r, 4)},
+		  turned = node_int(r->n, "transB", 0) != 0;
+	const int is_real = rewrite_in(r, 7) < 0;
+	int in[3] = {real_at(r, 0), real(r, 3, scales[1], rewrite_in(r, 5), !turned), -1};
+	int out = is_real ? rewrite_made(r, 0) : rewrite_between(r, "result");
+	struct graph_node *n;
+
+	if (rewrite_in(r, 6) >= 0) {
+		int unit[2] = {rewrite_between(r, "unit"), build_number(&r->b, (double)alpha)};
+
+		rewrite_node(r, "Mul", scales, 2, unit[0]);
+		if (alpha != 1) {
+			const int scaled = rewrite_between(r, "scaled");
+
+			rewrite_node(r, "Mul", unit, 2, scaled);
+			unit[0] = scaled;
+		}
+		in[2] = real(r, 6, unit[0], -1, 1);
+	}
+	n = rewrite_node(r, "Gemm", in, in[2] < 0 ? 2 : 3, out);
+	build_int(&r->b, n, "transA", node_int(r->n, "transA", 0));
+	build_int(&r->b, n, "transB", turned);
+	build_float(&r->b, n, "alpha", alpha);
+	if (!is_real)
+		whole(r, out, 7);
+}
+
+/* A product of whole numbers: of reals with the scale 1. */
+void rewrite_integers(struct rewrite *r)
+{
+	const int is_conv = !strcmp(r->n->type, "ConvInteger");
+	const int unit = build_number(&r->b, 1), sums = rewrite_between(r, "sums");
+	const int in[] = {real(r, 0, unit, rewrite_in(r, 2), is_conv ? 1 : -2),
+			  real(r, 1, unit, rewrite_in(r, 3), is_conv ? 0 : -1)};
+
+	rewrite_copy_attrs(r, rewrite_node(r, is_conv ? "Conv" : "MatMul", in, 2, sums), "-");
+	build_int(&r->b, rewrite_node(r, "Cast", &sums, 1, rewrite_made(r, 0)), "to", VALUE_I32);
+}
+
+/* A node of two inputs that makes a value between. */
+static int two(struct rewrite *r, const char *type, int a, int b, const char *what)
+{
+	const int in[] = {a, b}, out = rewrite_between(r, what);
+
+	rewrite_node(r, type, in, 2, out);
+	return out;
+}
+
+static int extreme(struct rewrite *r, const char *reduce, const char *with, int zero)
+{
+	const int x = rewrite_in(r, 0), out = rewrite_between(r, "extreme");
+
+	build_int(&r->b, rewrite_node(r, reduce, &x, 1, out), "keepdims", 0);
+	return two(r, with, out, zero, "bound");
+}
+
+/* Its range, with 0 in it, is 255 steps. Where all is 0 a step is 1. */
+void rewrite_dynamic_quantize(struct rewrite *r)
+{
+	const int none = build_number(&r->b, 0), most = build_number(&r->b, 255);
+	const int low = extreme(r, "ReduceMin", "Min", none);
+	const int range = two(r, "Sub", extreme(r, "ReduceMax", "Max", none), low, "range");
+	const int step[] = {two(r, "Equal", range, none, "empty"), build_number(&r->b, 1),
+			    two(r, "Div", range, most, "step")};
+	const int out[] = {rewrite_made(r, 1), rewrite_made(r, 2)};
+	int zero, in[3] = {rewrite_in(r, 0), out[0], out[1]};
+
+	rewrite_node(r, "Where", step, 3, out[0]);
+	zero = two(r, "Sub", none, two(r, "Div", low, out[0], "least"), "zero");
+	zero = two(r, "Min", two(r, "Max", zero, none, "positive"), most, "bounded");
+	zero = rewrite_one(r, "Round", zero, "rounded");
+	build_int(&r->b, rewrite_node(r, "Cast", &zero, 1, out[1]), "to", VALUE_U8);
+	rewrite_node(r, "QuantizeLinear", in, 3, rewrite_made(r, 0));
+}
