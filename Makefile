@@ -336,7 +336,7 @@ bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." DTYPE=bf
 bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N EVERY=N
 	@BIN='$(BIN)' TESTS_BIN='$(B)/tests' TARGET='$(TARGET)' SECTIONS='$(SECTIONS)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' TYPES='$(TYPES)' BUDGET='$(BUDGET)' \
 		FINALS='$(FINALS)' PROBLEMS='$(PROBLEMS)' KILLS='$(KILLS)' EVERY='$(EVERY)' sh bench/gpu.sh
-bench-models: all $(B)/bench/neighbour ## whole models by tl-run against onnxruntime and OpenVINO: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE BESIDE=CORE PRECISION=bf16
+bench-models: all $(B)/bench/neighbour ## whole models by tl-run against onnxruntime and OpenVINO: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE BESIDE=CORE PRECISION=bf16|int8
 	@BUILD='$(B)' BESIDE='$(BESIDE)' BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' AGAINST='$(AGAINST)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' \
 		DB='$(DB)' ISA='$(ISA)' CACHE='$(CACHE)' PRECISION='$(PRECISION)' sh bench/models.sh
 bench-onnx: all ## ONNX's node tests and light models by tl-run: ONNX=FOLDER ONLY=TEXT JOBS=N
