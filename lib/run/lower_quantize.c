@@ -39,13 +39,9 @@ static struct pointwise *begin(struct lowering *l, const struct graph_node *n, i
 {
 	struct pointwise *m = arena_new(l->p->a, struct pointwise);
 
-	if (!node_in(l->g, n, 1)) {
-		lower_bad(l, n, e, "lacks its scale");
-		return NULL;
-	}
 	if (lower_shape(l, n->out[0], &m->out, e))
 		return NULL;
-	*x = lower_operand(l, m, n->in[0], 2, 6, e);
+	*x = lower_operand(l, m, n->in[0], 2, 8, e);
 	return *x < 0 ? NULL : m;
 }
 
@@ -79,8 +75,9 @@ static int dequantize(struct lowering *l, const struct graph_node *n, struct err
 	m = begin(l, n, &x, e);
 	if (!m)
 		return -1;
+	/* By such a scale reals keep all numbers apart. */
 	u.is = m->nin == 1 && m->nop == 1 && elem_size(m->in[0].elem) == 1 &&
-	       lower_number(l, n->in[1], &u.scale) && u.scale > 0 &&
+	       lower_number(l, n->in[1], &u.scale) && u.scale > 1e-30 && u.scale < 1e30 &&
 	       (!has_zero || lower_number(l, n->in[2], &u.zero));
 	if (has_zero) {
 		y = unit(l, n, m, 2, e);
@@ -103,10 +100,9 @@ static int is_undone(struct lowering *l, const struct graph_node *n, enum elem e
 	const struct pointwise *m = lower_dequantized(l, n->in[0]);
 	double scale, zero = 0;
 
-	if (!m || m->in[0].elem != elem || !node_in(l->g, n, 1) ||
-	    !lower_number(l, n->in[1], &scale) || scale != m->units.scale ||
-	    (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &zero)) || zero != m->units.zero ||
-	    !place_same_shape(&m->in[0], &m->out))
+	if (!m || m->in[0].elem != elem || !lower_number(l, n->in[1], &scale) ||
+	    scale != m->units.scale || (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &zero)) ||
+	    zero != m->units.zero || !place_same_shape(&m->in[0], &m->out))
 		return 0;
 	lower_put(l, n->out[0], &m->in[0]);
 	return 1;
@@ -164,6 +160,9 @@ int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e
 	const struct value *out = node_out(l->g, n, 0);
 	const enum elem elem = lower_bytes(out->elem);
 
+	if (!node_in(l->g, n, 0) || !node_in(l->g, n, 1))
+		return lower_bad(l, n, e, "lacks its %s",
+				 node_in(l->g, n, 0) ? "scale" : "operand");
 	if (node_is(n, OP_DequantizeLinear))
 		return dequantize(l, n, e);
 	return elem == ELEM_F32 ? lower_quantize_plain(l, n, e) : quantize(l, n, elem, e);
