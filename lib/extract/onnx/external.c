@@ -26,23 +26,11 @@ static int take(struct external *x, const char *key, const char *value, struct e
 	return 0;
 }
 
-int external_parse(struct parse *p, uint64_t end, struct external *x, struct err *e)
+int external_parse(struct wire *w, const struct wire_field *f, void *external, struct err *e)
 {
-	const char *key = "", *value = "";
-	struct wire_field f;
-	int r;
+	struct proto_pair pair;
 
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			r = parse_name(p, &f, &key, e);
-		else if (f.number == 2)
-			r = parse_name(p, &f, &value, e);
-		else
-			r = wire_skip(&p->wire, &f, e);
-		if (r < 0)
-			return -1;
-	}
-	return r < 0 ? -1 : take(x, key, value, e);
+	return proto_pair(w, f, &pair, e) ? -1 : take(external, pair.key, pair.value, e);
 }
 
 /* No model may name files elsewhere. */

@@ -9,8 +9,8 @@ struct external {
 	int64_t offset, length; /* bytes; length -1: to the end of the tensor */
 };
 
-/* An entry (StringStringEntryProto) of external_data; the message ends at end. */
-int external_parse(struct parse *p, uint64_t end, struct external *x, struct err *e);
+/* An entry (StringStringEntryProto) of external_data, into a struct external. */
+int external_parse(struct wire *w, const struct wire_field *f, void *external, struct err *e);
 /* All elements of v, whose shape and type are set, into value.data. The location is relative to the
  * model's folder, and stays inside it. must: it is an error if there is no such file; otherwise v
  * stays without elements then. */

@@ -23,53 +23,51 @@ static struct value *value_named(struct graph *g, const char *name)
 
 enum info { INFO_INPUT = 11, INFO_OUTPUT = 12, INFO_VALUE = 13 };
 
-static int parse_value_info(struct parse *p, uint64_t end, struct graph *g, enum info what,
-			    struct err *e)
-{
-	struct declared *d = arena_new(p->a, struct declared);
-	const char *name = "";
-	struct wire_field f;
-	struct value *v;
-	int r;
+struct value_info {
+	struct declared declared;
+	const char *name;
+};
 
-	d->shape.rank = RANK_UNKNOWN;
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			r = parse_name(p, &f, &name, e);
-		else if (f.number != 2)
-			r = wire_skip(&p->wire, &f, e);
-		else if (!(r = wire_message(&p->wire, &f, e)))
-			r = parse_type(p, f.end, d, e);
-		if (r)
-			return -1;
-	}
-	if (r || !name[0])
-		return r;
-	v = value_named(g, name);
-	v->declared = d;
+PROTO_TABLE(value_info, NULL, {1, PROTO_TEXT, PROTO_AT(value_info, name)},
+	    {2, PROTO_BY, PROTO_AT(value_info, declared), .fn = parse_type});
+
+static int read_info(struct wire *w, const struct wire_field *f, void *graph, struct err *e)
+{
+	const enum info what = (enum info)f->number;
+	struct value_info *is = arena_new(w->a, struct value_info);
+	struct graph *g = graph;
+	struct value *v;
+
+	*is = (struct value_info){.declared = {.shape = {.rank = RANK_UNKNOWN}}, .name = ""};
+	if (proto_inside(w, f, &value_info, is, e))
+		return -1;
+	if (!is->name[0])
+		return 0;
+	v = value_named(g, is->name);
+	v->declared = &is->declared;
 	if (what == INFO_INPUT)
-		graph_add_end(g, &g->inputs, graph_value(g, name));
+		graph_add_end(g, &g->inputs, graph_value(g, is->name));
 	else if (what == INFO_OUTPUT)
-		graph_add_end(g, &g->outputs, graph_value(g, name));
+		graph_add_end(g, &g->outputs, graph_value(g, is->name));
 	v->is_input |= what == INFO_INPUT && !v->is_const;
 	v->is_output |= what == INFO_OUTPUT;
 	return 0;
 }
 
-static int parse_initializer(struct parse *p, uint64_t end, struct graph *g, struct err *e)
+static int read_initializer(struct wire *w, const struct wire_field *f, void *graph, struct err *e)
 {
+	struct parse *p = w->reader;
 	struct value t = {0}, *v;
-
 	int r;
 
 	p->is_initializer = 1;
-	r = parse_tensor(p, end, &t, e);
+	r = parse_tensor(w, f, &t, e);
 	p->is_initializer = 0;
 	if (r || (!t.name[0] && err_set(e, "it holds an initializer without a name"))) {
 		value_drop(&t);
 		return -1;
 	}
-	v = value_named(g, t.name);
+	v = value_named(graph, t.name);
 	value_drop(v);
 	v->data = t.data;
 	v->data_bytes = t.data_bytes;
@@ -81,171 +79,112 @@ static int parse_initializer(struct parse *p, uint64_t end, struct graph *g, str
 	return 0;
 }
 
-static int parse_graph_field(struct parse *p, const struct wire_field *f, struct graph *g,
-			     struct err *e)
+PROTO_TABLE(graph, NULL, {1, PROTO_BY, .fn = parse_node}, {2, PROTO_TEXT, PROTO_AT(graph, name)},
+	    {5, PROTO_BY, .fn = read_initializer}, {INFO_INPUT, PROTO_BY, .fn = read_info},
+	    {INFO_OUTPUT, PROTO_BY, .fn = read_info}, {INFO_VALUE, PROTO_BY, .fn = read_info});
+
+int parse_graph(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	if (f->number == 2)
-		return parse_name(p, f, &g->name, e);
-	if (f->number != 1 && f->number != 5 && (f->number < 11 || f->number > 13))
-		return wire_skip(&p->wire, f, e);
-	if (wire_message(&p->wire, f, e))
-		return -1;
-	if (f->number == 1)
-		return parse_node(p, f->end, g, e);
-	if (f->number == 5)
-		return parse_initializer(p, f->end, g, e);
-	return parse_value_info(p, f->end, g, (enum info)f->number, e);
-}
-
-int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e)
-{
-	struct wire_field f;
-	int r;
-
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		r = parse_graph_field(p, &f, g, e);
-		if (r)
-			return -1;
-	}
-	return r;
-}
-
-static int parse_end(struct parse *p, const struct wire_field *f, struct graph *g,
-		     struct ends *list, struct err *e)
-{
-	const char *name;
-
-	if (parse_name(p, f, &name, e))
-		return -1;
-	graph_add_end(g, list, graph_value(g, name));
-	return 0;
-}
-
-static int parse_function_attr(struct parse *p, const struct wire_field *f, struct buf *attrs,
-			       struct err *e)
-{
-	struct attr at = {.name = ""};
-	int r = wire_message(&p->wire, f, e);
-
-	if (!r)
-		r = parse_attr(p, f->end, &at, e);
-	buf_add(attrs, &at, sizeof at);
-	return r;
-}
-
-static int parse_function_fields(struct parse *p, uint64_t end, struct function *fn,
-				 const char *key[3], struct buf *attrs, struct err *e)
-{
-	struct wire_field f;
-	int r;
-
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			r = parse_name(p, &f, &key[1], e);
-		else if (f.number == 10 || f.number == 13)
-			r = parse_name(p, &f, &key[f.number == 13 ? 2 : 0], e);
-		else if (f.number == 4 || f.number == 5)
-			r = parse_end(p, &f, &fn->body, f.number == 4 ? &fn->in : &fn->out, e);
-		else if (f.number == 11)
-			r = parse_function_attr(p, &f, attrs, e);
-		else if (f.number != 7)
-			r = wire_skip(&p->wire, &f, e);
-		else if (!(r = wire_message(&p->wire, &f, e)))
-			r = parse_node(p, f.end, &fn->body, e);
-		if (r)
-			return -1;
-	}
-	return r;
+	return proto_inside(w, f, &graph, to, e);
 }
 
 /* FunctionProto */
-static int parse_function(struct parse *p, uint64_t end, struct onnx_model *m, struct err *e)
+struct reading_function {
+	struct function is;
+	const char *domain, *name, *overload;
+	struct buf attrs;
+};
+
+static int read_end(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	struct function *fn = arena_new(p->a, struct function);
-	const char *name[3] = {"", "", ""};
+	struct function *fn = to;
+	const char *name;
+
+	if (wire_text(w, f, &name, e))
+		return -1;
+	graph_add_end(&fn->body, f->number == 4 ? &fn->in : &fn->out, graph_value(&fn->body, name));
+	return 0;
+}
+
+static int read_attr(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	return parse_attr(w, f, to, e);
+}
+
+PROTO_TABLE(function, NULL, {1, PROTO_TEXT, PROTO_AT(reading_function, name)},
+	    {4, PROTO_BY, .fn = read_end}, {5, PROTO_BY, .fn = read_end},
+	    {7, PROTO_BY, PROTO_AT(reading_function, is.body), .fn = parse_node},
+	    {10, PROTO_TEXT, PROTO_AT(reading_function, domain)},
+	    {11, PROTO_BY, PROTO_AT(reading_function, attrs), .fn = read_attr},
+	    {13, PROTO_TEXT, PROTO_AT(reading_function, overload)});
+
+static int read_function(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct onnx_model *m = to;
+	struct reading_function *x = arena_new(w->a, struct reading_function);
 	char key[FUNCTION_KEY_BYTES];
 	size_t n = m->functions.n;
-	struct buf attrs = BUF_INIT;
 	int r;
 
-	graph_init(&fn->body, p->a);
-	r = parse_function_fields(p, end, fn, name, &attrs, e);
-	fn->nattr = (int)(attrs.n / sizeof *fn->attr);
-	fn->attr = parse_settle(p, &attrs);
-	buf_free(&attrs);
-	if (!r && function_key(key, name[0], name[1], name[2]))
+	*x = (struct reading_function){.domain = "", .name = "", .overload = ""};
+	graph_init(&x->is.body, w->a);
+	r = proto_inside(w, f, &function, x, e);
+	x->is.nattr = (int)(x->attrs.n / sizeof *x->is.attr);
+	x->is.attr = parse_settle(w, &x->attrs);
+	buf_free(&x->attrs);
+	if (!r && function_key(key, x->domain, x->name, x->overload))
 		r = err_set(e, "it holds a function whose name has more than %d bytes",
 			    FUNCTION_NAME_MOST);
 	if (r || map_get(&m->functions, key, strlen(key)))
 		/* Nothing calls it. It is kept to be given back, under a key that no name makes. */
-		*map_put(&m->functions, (const char *)&n, sizeof n, NULL) = fn;
+		*map_put(&m->functions, (const char *)&n, sizeof n, NULL) = &x->is;
 	else
-		*map_put(&m->functions, key, strlen(key), NULL) = fn;
+		*map_put(&m->functions, key, strlen(key), NULL) = &x->is;
 	return r;
 }
 
 /* OperatorSetIdProto */
-static int parse_opset(struct parse *p, uint64_t end, struct onnx_model *m, struct err *e)
-{
-	const char *domain = "";
-	struct wire_field f;
-	int64_t version = 0;
-	int r;
+struct opset {
+	const char *domain;
+	int64_t version;
+};
 
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			r = parse_name(p, &f, &domain, e);
-		else if (f.number == 2)
-			r = wire_int(&p->wire, &f, &version, e);
-		else
-			r = wire_skip(&p->wire, &f, e);
-		if (r)
-			return -1;
-	}
-	if (!domain[0] || !strcmp(domain, "ai.onnx"))
-		m->opset = version;
+PROTO_TABLE(opset, NULL, {1, PROTO_TEXT, PROTO_AT(opset, domain)},
+	    {2, PROTO_INT, PROTO_AT(opset, version)});
+
+static int read_opset(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct onnx_model *m = to;
+	struct opset is = {.domain = ""};
+
+	if (proto_inside(w, f, &opset, &is, e))
+		return -1;
+	if (!is.domain[0] || !strcmp(is.domain, "ai.onnx"))
+		m->opset = is.version;
 	else if (!m->opset)
 		m->opset = -1; /* only other domains so far */
-	return r;
+	return 0;
 }
+
+static int read_graph(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct parse *p = w->reader;
+
+	return p->graphs++ ? err_set(e, "it is no ONNX model (it holds two graphs)")
+			   : parse_graph(w, f, to, e);
+}
+
+PROTO_TABLE(model, NULL, {1, PROTO_INT, PROTO_AT(onnx_model, ir_version)},
+	    {7, PROTO_BY, PROTO_AT(onnx_model, graph), .fn = read_graph},
+	    {8, PROTO_BY, .fn = read_opset}, {25, PROTO_BY, .fn = read_function});
 
 static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 {
-	struct wire_field f;
-	int r, graphs = 0;
-
-	while ((r = wire_field(&p->wire, WIRE_TO_THE_END, &f, e)) > 0) {
-		switch (f.number) {
-		case 1:
-			r = wire_int(&p->wire, &f, &m->ir_version, e);
-			break;
-		case 7:
-			if (graphs++)
-				r = err_set(e, "it is no ONNX model (it holds two graphs)");
-			else if (!(r = wire_message(&p->wire, &f, e)))
-				r = parse_graph(p, f.end, &m->graph, e);
-			break;
-		case 8:
-			r = wire_message(&p->wire, &f, e);
-			if (!r)
-				r = parse_opset(p, f.end, m, e);
-			break;
-		case 25:
-			r = wire_message(&p->wire, &f, e);
-			if (!r)
-				r = parse_function(p, f.end, m, e);
-			break;
-		default:
-			r = wire_skip(&p->wire, &f, e);
-		}
-		if (r)
-			return -1;
-	}
-	if (r)
+	if (proto_read(&p->wire, WIRE_TO_THE_END, &model, m, e))
 		return -1;
-	if (!graphs || !m->graph.nnode)
+	if (!p->graphs || !m->graph.nnode)
 		return err_set(e, "it is no ONNX model, or cut off (%s)",
-			       graphs ? "its graph has no nodes" : "it holds no graph");
+			       p->graphs ? "its graph has no nodes" : "it holds no graph");
 	if (!m->opset && m->ir_version >= 3)
 		return err_set(e, "it is no ONNX model, or cut off (it names no operator set)");
 	return 0;
@@ -254,12 +193,17 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 static int read_model(struct onnx_model *m, struct pull *in, enum onnx_elements elements,
 		      const char *folder, struct arena *a, struct err *e)
 {
-	struct parse p = {.a = a, .elements = elements, .folder = folder};
+	struct parse p = {.wire = {.in = in,
+				   .what = "ONNX model",
+				   .a = a,
+				   .longest = NAME_MAX_BYTES,
+				   .reader = &p},
+			  .elements = elements,
+			  .folder = folder};
 	int r;
 
 	*m = (struct onnx_model){0};
 	graph_init(&m->graph, a);
-	wire_init(&p.wire, in, "ONNX model");
 	r = parse_model(&p, m, e);
 	if (!r) {
 		struct finish f = {

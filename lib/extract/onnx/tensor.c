@@ -12,10 +12,14 @@
 /* How the elements at hand in parse.raw are written. */
 enum coding { NONE, LITTLE_ENDIAN_RAW, LIST_OF_INT64, LIST_OF_FLOAT, LIST_OF_DOUBLE };
 
-int parse_name(struct parse *p, const struct wire_field *f, const char **out, struct err *e)
-{
-	return wire_string(&p->wire, f, NAME_MAX_BYTES, p->a, out, e);
-}
+/* The tensor at hand. */
+struct reading_tensor {
+	struct value *v;
+	enum coding coding;
+	struct external file;
+	int64_t elsewhere; /* 1: its elements are in another file */
+	struct buf dims;
+};
 
 /* The least integer, which exporters write for "from the beginning", means "unknown" here. */
 static int64_t told(int64_t v)
@@ -23,30 +27,28 @@ static int64_t told(int64_t v)
 	return v == INT_UNKNOWN ? -INT64_MAX : v;
 }
 
-int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf *b, struct err *e)
+struct ints {
+	struct buf *b;
+	int most;
+};
+
+static int add_int(struct wire *w, int64_t v, void *to, struct err *e)
 {
-	int64_t v;
+	const struct ints *list = to;
 
-	if (f->type != WIRE_BYTES) {
-		if (wire_int(&p->wire, f, &v, e))
-			return -1;
-		if (b->n / sizeof v >= (size_t)max)
-			return err_set(e, "it holds a list of more than %d integers", max);
-		v = told(v);
-		buf_add(b, &v, sizeof v);
-		return 0;
-	}
-	while (pull_offset(p->wire.in) < f->end) {
-		uint64_t u;
-
-		if (wire_varint(&p->wire, f->end, &u, e))
-			return -1;
-		if (b->n / sizeof v >= (size_t)max)
-			return err_set(e, "it holds a list of more than %d integers", max);
-		v = told((int64_t)u);
-		buf_add(b, &v, sizeof v);
-	}
+	(void)w;
+	if (list->b->n / sizeof v >= (size_t)list->most)
+		return err_set(e, "it holds a list of more than %d integers", list->most);
+	v = told(v);
+	buf_add(list->b, &v, sizeof v);
 	return 0;
+}
+
+int parse_ints(struct wire *w, const struct wire_field *f, int max, struct buf *b, struct err *e)
+{
+	struct ints list = {b, max};
+
+	return wire_ints(w, f, add_int, &list, e);
 }
 
 /* Are all elements of the tensor at hand wanted, as far as its type is known by now? */
@@ -57,56 +59,31 @@ static int is_wanted(const struct parse *p, const struct value *v)
 }
 
 /* Lists of varints: kept while they are few, otherwise weights. */
-static int int_list(struct parse *p, const struct wire_field *f, const struct value *v,
-		    enum coding *coding, struct err *e)
+static int read_ints(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(p->wire.in) : 1;
-	const int all = is_wanted(p, v);
+	struct parse *p = w->reader;
+	struct reading_tensor *t = to;
+	uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(w->in) : 1;
+	const int all = is_wanted(p, t->v);
 
 	if (!all && (n > KEEP_INTS * 10 || p->raw.n >= KEEP_INTS * sizeof(int64_t))) {
-		*coding = NONE;
-		return wire_drop(&p->wire, f, e);
+		t->coding = NONE;
+		return wire_drop(w, f, e);
 	}
-	*coding = LIST_OF_INT64;
-	return parse_ints(p, f, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
-}
-
-/* Packed floats and doubles have the form of raw_data; single ones (not packed) are rare. */
-static int fixed_list(struct parse *p, const struct wire_field *f, const struct value *v,
-		      enum coding is, enum coding *coding, struct err *e)
-{
-	const uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(p->wire.in) : 1;
-	const uint64_t most = KEEP_REALS * sizeof(double);
-
-	if (f->type == WIRE_VARINT || (!is_wanted(p, v) && (n > most || p->raw.n > most))) {
-		*coding = NONE;
-		return wire_drop(&p->wire, f, e);
-	}
-	*coding = is;
-	if (f->type == WIRE_BYTES)
-		return wire_bytes(&p->wire, f, &p->raw, e);
-	if (f->type == WIRE_32) {
-		float x;
-
-		if (wire_float(&p->wire, f, &x, e))
-			return -1;
-		buf_add(&p->raw, &x, sizeof x);
-		return 0;
-	}
-	*coding = NONE;
-	return wire_drop(&p->wire, f, e);
+	t->coding = LIST_OF_INT64;
+	return parse_ints(w, f, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
 }
 
 /* All elements, where they are wanted: read into the value itself. */
-static int weights(struct parse *p, const struct wire_field *f, struct value *v, struct err *e)
+static int weights(struct wire *w, const struct wire_field *f, struct value *v, struct err *e)
 {
-	uint64_t n = f->end - pull_offset(p->wire.in);
+	uint64_t n = f->end - pull_offset(w->in);
 	void *to = n > (uint64_t)MAX_ELEMENTS * 8 ? NULL : value_room(v, (size_t)n);
 
 	if (!to)
 		return err_sys(e, "there is no memory for a tensor of %llu bytes",
 			       (unsigned long long)n);
-	return wire_copy(&p->wire, f, to, e);
+	return wire_copy(w, f, to, e);
 }
 
 static int is_large(const struct parse *p, const struct wire_field *f, const struct value *v)
@@ -115,12 +92,42 @@ static int is_large(const struct parse *p, const struct wire_field *f, const str
 	       f->end - pull_offset(p->wire.in) > KEEP_REALS * sizeof(float);
 }
 
-static int raw_data(struct parse *p, const struct wire_field *f, enum coding *coding, struct err *e)
+/* Packed floats and doubles have the form of raw_data; single ones (not packed) are rare. */
+static int read_reals(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	if (f->type != WIRE_BYTES || f->end - pull_offset(p->wire.in) > KEEP_INTS * sizeof(int64_t))
-		return wire_drop(&p->wire, f, e);
-	*coding = LITTLE_ENDIAN_RAW;
-	return wire_bytes(&p->wire, f, &p->raw, e);
+	struct parse *p = w->reader;
+	struct reading_tensor *t = to;
+	const uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(w->in) : 1;
+	const uint64_t most = KEEP_REALS * sizeof(double);
+	float x;
+
+	t->coding = f->number == 4 ? LIST_OF_FLOAT : LIST_OF_DOUBLE;
+	if (is_large(p, f, t->v))
+		return weights(w, f, t->v, e);
+	if ((f->type != WIRE_BYTES && f->type != WIRE_32) ||
+	    (!is_wanted(p, t->v) && (n > most || p->raw.n > most))) {
+		t->coding = NONE;
+		return wire_drop(w, f, e);
+	}
+	if (f->type == WIRE_BYTES)
+		return wire_bytes(w, f, &p->raw, e);
+	if (wire_float(w, f, &x, e))
+		return -1;
+	buf_add(&p->raw, &x, sizeof x);
+	return 0;
+}
+
+static int read_raw(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct parse *p = w->reader;
+	struct reading_tensor *t = to;
+	const int is_weights = is_large(p, f, t->v);
+
+	if (!is_weights &&
+	    (f->type != WIRE_BYTES || f->end - pull_offset(w->in) > KEEP_INTS * sizeof(int64_t)))
+		return wire_drop(w, f, e);
+	t->coding = LITTLE_ENDIAN_RAW;
+	return is_weights ? weights(w, f, t->v, e) : wire_bytes(w, f, &p->raw, e);
 }
 
 static int is_list_of_ints(int elem)
@@ -167,7 +174,7 @@ static int keep(struct parse *p, struct value *v)
 	if (n > (elem_is_real(v->elem) ? KEEP_REALS : KEEP_INTS))
 		return 0;
 	buf_reserve(&p->raw, 0);
-	v->kept = arena_array(p->a, union scalar, n);
+	v->kept = arena_array(p->wire.a, union scalar, n);
 	for (int64_t i = 0; i < n; i++) {
 		v->kept[i] = element_at(v->elem, p->raw.s, i);
 		if (elem_is_int(v->elem))
@@ -207,7 +214,7 @@ static int take_elements(struct parse *p, struct value *v, enum coding coding, s
 	if (v->data && take_data(p, v, &coding, e))
 		return -1;
 	if (!n)
-		v->kept = arena_array(p->a, union scalar, 1);
+		v->kept = arena_array(p->wire.a, union scalar, 1);
 	if (v->data || !n || !make_raw(p, v->elem, coding, n) || keep(p, v) || !is_wanted(p, v))
 		return 0;
 	to = value_room(v, p->raw.n);
@@ -236,90 +243,63 @@ static int set_dims(struct value *v, const struct buf *dims, struct err *e)
 	return 0;
 }
 
-/* A field of elements. */
-static int element_field(struct parse *p, const struct wire_field *f, struct value *v,
-			 enum coding *coding, struct err *e)
-{
-	const enum coding is = f->number == 4	 ? LIST_OF_FLOAT
-			       : f->number == 10 ? LIST_OF_DOUBLE
-			       : f->number == 9	 ? LITTLE_ENDIAN_RAW
-						 : LIST_OF_INT64;
-
-	if (is == LIST_OF_INT64)
-		return int_list(p, f, v, coding, e);
-	if (is_large(p, f, v)) {
-		*coding = is;
-		return weights(p, f, v, e);
-	}
-	return is == LITTLE_ENDIAN_RAW ? raw_data(p, f, coding, e)
-				       : fixed_list(p, f, v, is, coding, e);
-}
-
 /* Elements in another file, if they are wanted. */
-static int elsewhere(struct parse *p, const struct external *file, struct value *v,
-		     enum coding *coding, struct err *e)
+static int elsewhere(struct parse *p, struct reading_tensor *t, struct err *e)
 {
-	if (!is_wanted(p, v))
+	if (!is_wanted(p, t->v))
 		return 0;
-	*coding = LITTLE_ENDIAN_RAW;
-	return external_read(file, p->folder, p->elements == ONNX_ALL, v, e);
+	t->coding = LITTLE_ENDIAN_RAW;
+	return external_read(&t->file, p->folder, p->elements == ONNX_ALL, t->v, e);
 }
 
-int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
+static int read_dims(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	enum coding coding = NONE;
-	struct external file = {.length = -1};
-	struct buf dims = BUF_INIT;
-	struct wire_field f;
-	int64_t elem = 0, external = 0;
+	return parse_ints(w, f, GRAPH_MAX_RANK, to, e);
+}
+
+static int read_elem(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct reading_tensor *t = to;
+	int64_t elem;
+
+	if (wire_int(w, f, &elem, e))
+		return -1;
+	t->v->elem = elem >= 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
+	return 0;
+}
+
+static int read_name(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct reading_tensor *t = to;
+
+	return wire_text(w, f, &t->v->name, e);
+}
+
+/* Strings, in field 6, are never shapes. */
+PROTO_TABLE(tensor, NULL, {1, PROTO_BY, PROTO_AT(reading_tensor, dims), .fn = read_dims},
+	    {2, PROTO_BY, .fn = read_elem}, {4, PROTO_BY, .fn = read_reals},
+	    {5, PROTO_BY, .fn = read_ints}, {6, PROTO_DROP}, {7, PROTO_BY, .fn = read_ints},
+	    {8, PROTO_BY, .fn = read_name}, {9, PROTO_BY, .fn = read_raw},
+	    {10, PROTO_BY, .fn = read_reals}, {11, PROTO_BY, .fn = read_ints},
+	    {13, PROTO_BY, PROTO_AT(reading_tensor, file), .fn = external_parse},
+	    {14, PROTO_INT, PROTO_AT(reading_tensor, elsewhere)});
+
+int parse_tensor(struct wire *w, const struct wire_field *f, struct value *v, struct err *e)
+{
+	struct reading_tensor t = {.v = v, .file = {.length = -1}};
+	struct parse *p = w->reader;
 	int r;
 
 	buf_clear(&p->raw);
 	if (!v->name)
 		v->name = "";
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		switch (f.number) {
-		case 1:
-			r = parse_ints(p, &f, GRAPH_MAX_RANK, &dims, e);
-			break;
-		case 2:
-			r = wire_int(&p->wire, &f, &elem, e);
-			v->elem = elem >= 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
-			break;
-		case 4:
-		case 5:
-		case 7:
-		case 9:
-		case 10:
-		case 11:
-			r = element_field(p, &f, v, &coding, e);
-			break;
-		case 8:
-			r = parse_name(p, &f, &v->name, e);
-			break;
-		case 13:
-			r = wire_message(&p->wire, &f, e);
-			if (!r)
-				r = external_parse(p, f.end, &file, e);
-			break;
-		case 14: /* where the elements are: 1 is another file */
-			r = wire_int(&p->wire, &f, &external, e);
-			break;
-		case 6: /* strings are never shapes */
-			r = wire_drop(&p->wire, &f, e);
-			break;
-		default:
-			r = wire_skip(&p->wire, &f, e);
-		}
-		if (r < 0)
-			break;
-	}
+	r = proto_inside(w, f, &tensor, &t, e);
 	if (!r)
-		r = set_dims(v, &dims, e);
-	if (!r && external == 1)
-		r = elsewhere(p, &file, v, &coding, e);
+		r = set_dims(v, &t.dims, e);
+	if (!r && t.elsewhere == 1)
+		r = elsewhere(p, &t, e);
 	if (!r)
-		r = take_elements(p, v, coding, e);
-	buf_free(&dims);
+		r = take_elements(p, v, t.coding, e);
+	buf_free(&t.dims);
 	return r;
 }

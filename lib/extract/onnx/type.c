@@ -1,84 +1,57 @@
 /* TypeProto: element type and shape as a file declares them. */
 #include "lib/extract/onnx/parse.h"
 
-/* TensorShapeProto.Dimension */
-static int parse_dim(struct parse *p, uint64_t end, struct declared *d, struct err *e)
-{
-	struct wire_field f;
-	int64_t value = 0;
-	const char *symbol = NULL;
-	int r;
+struct dim {
+	int64_t value;
+	const char *symbol;
+};
 
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number == 1)
-			r = wire_int(&p->wire, &f, &value, e);
-		else if (f.number == 2)
-			r = parse_name(p, &f, &symbol, e);
-		else
-			r = wire_skip(&p->wire, &f, e);
-		if (r)
-			return -1;
-	}
+/* TensorShapeProto.Dimension */
+PROTO_TABLE(dim, NULL, {1, PROTO_INT, PROTO_AT(dim, value)},
+	    {2, PROTO_TEXT, PROTO_AT(dim, symbol)});
+
+static int read_dim(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct declared *d = to;
+	struct dim is = {.symbol = NULL};
+
+	if (proto_inside(w, f, &dim, &is, e))
+		return -1;
 	if (d->shape.rank == GRAPH_MAX_RANK)
 		return err_set(e, "it declares a tensor of more than %d dimensions",
 			       GRAPH_MAX_RANK);
-	d->symbol[d->shape.rank] = symbol;
-	d->shape.dim[d->shape.rank++] = symbol ? 0 : value;
-	return r;
+	d->symbol[d->shape.rank] = is.symbol;
+	d->shape.dim[d->shape.rank++] = is.symbol ? 0 : is.value;
+	return 0;
 }
 
-/* Reads field 1 of a message, which is a message itself, as often as it is there. */
-static int each_first(struct parse *p, uint64_t end, struct declared *d,
-		      int (*read)(struct parse *p, uint64_t end, struct declared *d, struct err *e),
-		      struct err *e)
+static int begin_shape(struct wire *w, void *to, struct err *e)
 {
-	struct wire_field f;
-	int r;
+	struct declared *d = to;
 
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		if (f.number != 1)
-			r = wire_skip(&p->wire, &f, e);
-		else if (!(r = wire_message(&p->wire, &f, e)))
-			r = read(p, f.end, d, e);
-		if (r)
-			return -1;
-	}
-	return r;
-}
-
-static int parse_shape(struct parse *p, uint64_t end, struct declared *d, struct err *e)
-{
+	(void)w;
+	(void)e;
 	d->shape.rank = 0;
-	return each_first(p, end, d, parse_dim, e);
+	return 0;
 }
 
+static int read_elem(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct declared *d = to;
+	int64_t elem;
+
+	if (wire_int(w, f, &elem, e))
+		return -1;
+	d->elem = elem > 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
+	return 0;
+}
+
+PROTO_TABLE(shape, begin_shape, {1, PROTO_BY, .fn = read_dim});
 /* TypeProto.Tensor; sequences, maps and sparse tensors stay unknown. */
-static int parse_tensor_type(struct parse *p, uint64_t end, struct declared *d, struct err *e)
+PROTO_TABLE(tensor_type, NULL, {1, PROTO_BY, .fn = read_elem}, {2, PROTO_INSIDE, .table = &shape});
+PROTO_TABLE(type, NULL, {1, PROTO_INSIDE, .table = &tensor_type});
+
+int parse_type(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	struct wire_field f;
-	int r;
-
-	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
-		int64_t elem;
-
-		if (f.number == 1) {
-			r = wire_int(&p->wire, &f, &elem, e);
-			if (!r)
-				d->elem = elem > 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
-		} else if (f.number == 2) {
-			r = wire_message(&p->wire, &f, e);
-			if (!r)
-				r = parse_shape(p, f.end, d, e);
-		} else {
-			r = wire_skip(&p->wire, &f, e);
-		}
-		if (r)
-			return -1;
-	}
-	return r;
-}
-
-int parse_type(struct parse *p, uint64_t end, struct declared *d, struct err *e)
-{
-	return each_first(p, end, d, parse_tensor_type, e);
+	return proto_inside(w, f, &type, to, e);
 }

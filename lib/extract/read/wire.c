@@ -31,11 +31,6 @@ static void digest(struct wire *w, const void *p, size_t n)
 	}
 }
 
-void wire_init(struct wire *w, struct pull *in, const char *what)
-{
-	*w = (struct wire){.in = in, .what = what};
-}
-
 void wire_free(struct wire *w)
 {
 	buf_free(&w->seen);
@@ -131,6 +126,21 @@ int wire_int(struct wire *w, const struct wire_field *f, int64_t *out, struct er
 	return 0;
 }
 
+int wire_ints(struct wire *w, const struct wire_field *f,
+	      int (*add)(struct wire *w, int64_t v, void *to, struct err *e), void *to,
+	      struct err *e)
+{
+	uint64_t v;
+	int64_t one;
+
+	if (f->type != WIRE_BYTES)
+		return wire_int(w, f, &one, e) || add(w, one, to, e) ? -1 : 0;
+	while (pull_offset(w->in) < f->end)
+		if (wire_varint(w, f->end, &v, e) || add(w, (int64_t)v, to, e))
+			return -1;
+	return 0;
+}
+
 int wire_float(struct wire *w, const struct wire_field *f, float *out, struct err *e)
 {
 	if (expect(w, f, WIRE_32, e) || pull_copy(w->in, out, sizeof *out, e))
@@ -150,17 +160,16 @@ int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct
 	return 0;
 }
 
-int wire_string(struct wire *w, const struct wire_field *f, uint64_t max, struct arena *a,
-		const char **out, struct err *e)
+int wire_text(struct wire *w, const struct wire_field *f, const char **out, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int r;
 
-	if (f->type == WIRE_BYTES && f->end - pull_offset(w->in) > max)
+	if (f->type == WIRE_BYTES && f->end - pull_offset(w->in) > w->longest)
 		return malformed(w, "a name of absurd length", e);
 	r = wire_bytes(w, f, &b, e);
 	if (!r)
-		*out = b.n ? arena_strndup(a, b.s, b.n) : "";
+		*out = b.n ? arena_strndup(w->a, b.s, b.n) : "";
 	buf_free(&b);
 	return r;
 }

@@ -6,10 +6,9 @@
  * the memory of its graph. Format: protobuf.dev, "Encoding". Groups (wire types 3 and 4) are
  * refused; no model has one.
  *
- * A message is read with: uint64_t end = ...; while ((r = wire_field(w, end, &f, e)) > 0) switch
- * (f.number)... Every field must be consumed by exactly one of the readers below; a field of an
- * unexpected wire type is an error there. Positions are absolute, so nested messages need no state
- * but their end.
+ * Messages are read by tables (proto.h). Every field must be consumed by exactly one of the readers
+ * below; a field of an unexpected wire type is an error there. Positions are absolute, so nested
+ * messages need no state but their end.
  *
  * Everything read goes into a running digest, but of fields passed over by wire_drop() only the
  * first bytes.
@@ -30,7 +29,10 @@ enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 struct wire {
 	struct pull *in;
 	const char *what; /* it is to be, for messages: "ONNX model" */
-	struct buf seen;  /* bytes not yet in the digest */
+	struct arena *a;  /* what is read is kept there */
+	uint64_t longest; /* bytes of a text */
+	void *reader;	  /* whose the wire is, for functions that get no more than it */
+	struct buf seen;  /* bytes not yet in the digest; at first none */
 	struct id digest;
 };
 
@@ -42,7 +44,6 @@ struct wire_field {
 
 #define WIRE_TO_THE_END UINT64_MAX /* end of the outermost message */
 
-void wire_init(struct wire *w, struct pull *in, const char *what);
 void wire_free(struct wire *w);
 /* Digest of all that was read; the reader must not be used after it. */
 void wire_digest(struct wire *w, struct id *id);
@@ -53,9 +54,8 @@ int wire_field(struct wire *w, uint64_t end, struct wire_field *f, struct err *e
 
 int wire_int(struct wire *w, const struct wire_field *f, int64_t *out, struct err *e);
 int wire_float(struct wire *w, const struct wire_field *f, float *out, struct err *e);
-/* A string in a, NUL-terminated, at most max bytes. */
-int wire_string(struct wire *w, const struct wire_field *f, uint64_t max, struct arena *a,
-		const char **out, struct err *e);
+/* A string in the arena, NUL-terminated; a longer one is an error. */
+int wire_text(struct wire *w, const struct wire_field *f, const char **out, struct err *e);
 /* The bytes of the field, appended to b. */
 int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct err *e);
 /* The bytes of the field, as many as there is room for at `to`; digested as by wire_drop(). */
@@ -64,6 +64,10 @@ int wire_copy(struct wire *w, const struct wire_field *f, void *to, struct err *
 int wire_message(struct wire *w, const struct wire_field *f, struct err *e);
 /* One raw varint, for packed fields. */
 int wire_varint(struct wire *w, uint64_t end, uint64_t *out, struct err *e);
+/* Gives each number of a repeated field, packed or not, to add(), until that returns -1. */
+int wire_ints(struct wire *w, const struct wire_field *f,
+	      int (*add)(struct wire *w, int64_t v, void *to, struct err *e), void *to,
+	      struct err *e);
 /* Passes over a field, all of it digested. */
 int wire_skip(struct wire *w, const struct wire_field *f, struct err *e);
 /* The same for weights: only the first bytes and the length are digested. */

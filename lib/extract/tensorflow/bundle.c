@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/extract/read/proto.h"
 #include "lib/extract/tensorflow/tensor.h"
 
 enum {
@@ -116,23 +117,21 @@ static int next_bytes(void *ctx, const unsigned char **block, size_t *n, struct 
 	return *n > 0;
 }
 
+static int read_shape(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	return tensor_shape(w, f, to, e);
+}
+
 /* BundleEntryProto: its field 2 is the shape, of a variable in slices that of the whole. */
 static int read_entry(struct table *t, const struct buf *key, struct span *value)
 {
+	PROTO_TABLE(entry, NULL, {2, PROTO_BY, .fn = read_shape});
 	struct pull in = {.next = next_bytes, .ctx = value};
-	struct reader r = {.a = t->a};
+	struct wire w = {.in = &in, .what = "entry of a checkpoint"};
 	struct shape *shape = arena_new(t->a, struct shape);
-	struct wire_field f;
-	int rc;
+	const int rc = proto_read(&w, WIRE_TO_THE_END, &entry, shape, t->e);
 
-	wire_init(&r.wire, &in, "entry of a checkpoint");
-	while ((rc = wire_field(&r.wire, WIRE_TO_THE_END, &f, t->e)) > 0)
-		if (f.number == 2 ? tensor_shape(&r, &f, shape, t->e)
-				  : wire_skip(&r.wire, &f, t->e)) {
-			rc = -1;
-			break;
-		}
-	wire_free(&r.wire);
+	wire_free(&w);
 	if (!rc)
 		*map_put(t->shapes, key->s, key->n, NULL) = shape;
 	return rc;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/extract/read/proto.h"
+
 enum {
 	MOST_BYTES = KEEP_INTS * 8,
 	LONGEST_WORD = 4096,  /* of a tensor of texts */
@@ -20,132 +22,135 @@ int tensor_element(int64_t type)
 	return type >= 0 && type < (int64_t)sizeof elem ? elem[type] : VALUE_UNKNOWN;
 }
 
-static int read_dim(struct reader *r, const struct wire_field *field, int64_t *size, struct err *e)
-{
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+struct open_shape {
+	struct shape shape; /* its rank may be above the most */
+	int64_t is_unknown;
+};
 
-	*size = 0;
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
-		if (f.number == 1 ? wire_int(&r->wire, &f, size, e) : wire_skip(&r->wire, &f, e))
-			return -1;
-	if (*size < -1 || *size > MAX_ELEMENTS)
-		return err_set(e, "it has an absurd dimension, %lld", (long long)*size);
+PROTO_TABLE(dim, NULL, {1, PROTO_INT});
+
+static int read_dim(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct shape *s = to;
+	int64_t size = 0;
+
+	if (proto_inside(w, f, &dim, &size, e))
+		return -1;
+	if (size < -1 || size > MAX_ELEMENTS)
+		return err_set(e, "it has an absurd dimension, %lld", (long long)size);
+	if (s->rank < GRAPH_MAX_RANK)
+		s->dim[s->rank] = size < 0 ? 0 : size ? size : DIM_UNKNOWN;
+	s->rank++;
+	return 0;
+}
+
+PROTO_TABLE(shape, NULL, {2, PROTO_BY, PROTO_AT(open_shape, shape), .fn = read_dim},
+	    {3, PROTO_INT, PROTO_AT(open_shape, is_unknown)});
+
+int tensor_shape(struct wire *w, const struct wire_field *field, struct shape *s, struct err *e)
+{
+	struct open_shape read = {.is_unknown = 0};
+	const int rc = proto_inside(w, field, &shape, &read, e);
+
+	*s = read.shape;
+	if (read.is_unknown || s->rank > GRAPH_MAX_RANK)
+		s->rank = RANK_UNKNOWN;
 	return rc;
 }
 
-int tensor_shape(struct reader *r, const struct wire_field *field, struct shape *s, struct err *e)
-{
-	struct wire_field f;
-	int64_t size, is_unknown = 0;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1, rank = 0;
-
-	*s = (struct shape){0};
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
-		if (f.number == 2) {
-			rc = read_dim(r, &f, &size, e);
-			if (rank < GRAPH_MAX_RANK)
-				s->dim[rank] = size < 0 ? 0 : size ? size : DIM_UNKNOWN;
-			rank++;
-		} else if (f.number == 3) {
-			rc = wire_int(&r->wire, &f, &is_unknown, e);
-		} else {
-			rc = wire_skip(&r->wire, &f, e);
-		}
-		rc = rc ? -1 : 1;
-	}
-	s->rank = is_unknown || rank > GRAPH_MAX_RANK ? RANK_UNKNOWN : rank;
-	return rc;
-}
-
-/* The elements at hand: bytes as the memory has them, or a list of numbers. */
+/* The tensor at hand, and its elements: bytes as the memory has them, or a list of numbers. */
 struct elements {
+	struct value *v;
+	const char ***words;
+	int *nwords;
 	struct buf bytes, ints, floats; /* ints: int64_t; floats: double */
 	int is_dropped;
 };
 
-static int add_varints(struct reader *r, const struct wire_field *f, struct elements *l,
-		       struct err *e)
+static int read_type(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	int64_t one;
-	uint64_t v;
+	struct elements *l = to;
+	int64_t type;
 
-	if (f->type != WIRE_BYTES) {
-		if (wire_int(&r->wire, f, &one, e))
-			return -1;
-		if (l->ints.n < MOST_BYTES)
-			buf_add(&l->ints, &one, sizeof one);
-		return 0;
-	}
-	while (pull_offset(r->wire.in) < f->end) {
-		if (wire_varint(&r->wire, f->end, &v, e))
-			return -1;
-		one = (int64_t)v;
-		if (l->ints.n < MOST_BYTES)
-			buf_add(&l->ints, &one, sizeof one);
-		else
-			l->is_dropped = 1;
-	}
+	if (wire_int(w, f, &type, e))
+		return -1;
+	l->v->elem = tensor_element(type);
 	return 0;
 }
 
-static int add_floats(struct reader *r, const struct wire_field *f, struct elements *l,
-		      struct err *e)
+static int read_shape(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct elements *l = to;
+
+	return tensor_shape(w, f, &l->v->shape, e);
+}
+
+static int drop(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct elements *l = to;
+
+	l->is_dropped = 1;
+	return wire_drop(w, f, e);
+}
+
+static int is_longer(const struct wire *w, const struct wire_field *f, size_t most)
+{
+	return f->type != WIRE_BYTES || f->end - pull_offset(w->in) > most;
+}
+
+static int read_bytes(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct elements *l = to;
+
+	return is_longer(w, f, MOST_BYTES) ? drop(w, f, to, e) : wire_bytes(w, f, &l->bytes, e);
+}
+
+static int add_int(struct wire *w, int64_t v, void *to, struct err *e)
+{
+	struct elements *l = to;
+
+	(void)w;
+	(void)e;
+	if (l->ints.n < MOST_BYTES)
+		buf_add(&l->ints, &v, sizeof v);
+	else
+		l->is_dropped = 1;
+	return 0;
+}
+
+static int read_ints(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	return wire_ints(w, f, add_int, to, e);
+}
+
+static void add_float(struct elements *l, float one)
+{
+	const double wide = (double)one;
+
+	if (l->floats.n < MOST_BYTES)
+		buf_add(&l->floats, &wide, sizeof wide);
+}
+
+static int read_floats(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
 	struct buf raw = BUF_INIT;
 	float one;
 	int rc;
 
+	if (f->type != WIRE_32 && is_longer(w, f, KEEP_REALS * sizeof one))
+		return drop(w, f, to, e);
 	if (f->type == WIRE_32) {
-		if (wire_float(&r->wire, f, &one, e))
-			return -1;
-		if (l->floats.n < MOST_BYTES)
-			buf_add(&l->floats, &(double){one}, sizeof(double));
-		return 0;
+		rc = wire_float(w, f, &one, e);
+		buf_add(&raw, &one, sizeof one);
+	} else {
+		rc = wire_bytes(w, f, &raw, e);
 	}
-	if (f->type != WIRE_BYTES || f->end - pull_offset(r->wire.in) > KEEP_REALS * 4) {
-		l->is_dropped = 1;
-		return wire_drop(&r->wire, f, e);
-	}
-	rc = wire_bytes(&r->wire, f, &raw, e);
-	for (size_t i = 0; !rc && i + 4 <= raw.n; i += 4) {
-		memcpy(&one, raw.s + i, 4);
-		buf_add(&l->floats, &(double){one}, sizeof(double));
+	for (size_t i = 0; !rc && i + sizeof one <= raw.n; i += sizeof one) {
+		memcpy(&one, raw.s + i, sizeof one);
+		add_float(to, one);
 	}
 	buf_free(&raw);
 	return rc;
-}
-
-static int read_field(struct reader *r, const struct wire_field *f, struct value *v,
-		      struct elements *l, struct err *e)
-{
-	int64_t type;
-
-	switch (f->number) {
-	case 1:
-		if (wire_int(&r->wire, f, &type, e))
-			return -1;
-		v->elem = tensor_element(type);
-		return 0;
-	case 2:
-		return tensor_shape(r, f, &v->shape, e);
-	case 4:
-		if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) <= MOST_BYTES)
-			return wire_bytes(&r->wire, f, &l->bytes, e);
-		l->is_dropped = 1;
-		return wire_drop(&r->wire, f, e);
-	case 5:
-		return add_floats(r, f, l, e);
-	case 7:
-	case 10:
-	case 11:
-	case 16:
-	case 17:
-		return add_varints(r, f, l, e);
-	default:
-		l->is_dropped |= f->number > 4 && f->number < 18;
-		return wire_drop(&r->wire, f, e);
-	}
 }
 
 /* Element i of what came as bytes. */
@@ -172,8 +177,10 @@ static union scalar from_bytes(const struct value *v, const char *s, size_t size
 }
 
 /* Keeps the elements of a small tensor. A list that is too short repeats its last. */
-static void keep(struct reader *r, struct value *v, const struct elements *l)
+static void keep(struct wire *w, const struct elements *l)
 {
+	struct reader *r = w->reader;
+	struct value *v = l->v;
 	const int is_real = elem_is_real(v->elem);
 	const size_t size = value_elem_size(v->elem);
 	const struct buf *list = is_real ? &l->floats : &l->ints;
@@ -192,7 +199,7 @@ static void keep(struct reader *r, struct value *v, const struct elements *l)
 		return;
 	if (l->bytes.n ? l->bytes.n != (size_t)n * size : have > (size_t)n)
 		return;
-	v->kept = arena_array(r->a, union scalar, n);
+	v->kept = arena_array(w->a, union scalar, n);
 	r->kept += n;
 	for (int64_t i = 0; i < n; i++) {
 		const size_t at = (size_t)i < have ? (size_t)i : have - 1;
@@ -207,36 +214,42 @@ static void keep(struct reader *r, struct value *v, const struct elements *l)
 }
 
 /* A long one is "" here: it keeps its place. */
-static int add_word(struct reader *r, const struct wire_field *f, const char ***words, int *nwords,
-		    struct err *e)
+static int add_word(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
-	const char **to;
+	const struct elements *l = to;
+	struct reader *r = w->reader;
+	const char **word;
 
-	if (*nwords == LIST_MAX || r->words == MOST_WORDS)
-		return wire_drop(&r->wire, f, e);
+	if (*l->nwords == LIST_MAX || r->words == MOST_WORDS)
+		return wire_drop(w, f, e);
 	r->words++;
-	to = arena_add(r->a, words, nwords, sizeof **words);
-	*to = "";
-	if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) > LONGEST_WORD)
-		return wire_drop(&r->wire, f, e);
-	return wire_string(&r->wire, f, LONGEST_WORD, r->a, to, e);
+	word = arena_add(w->a, l->words, l->nwords, sizeof *word);
+	*word = "";
+	if (f->type == WIRE_BYTES && f->end - pull_offset(w->in) > LONGEST_WORD)
+		return wire_drop(w, f, e);
+	return wire_text(w, f, word, e);
 }
 
-int tensor_read(struct reader *r, const struct wire_field *field, struct value *v,
+/* Doubles, complex numbers and the like are not kept, nor what is in no list of numbers. */
+PROTO_TABLE(tensor, NULL, {1, PROTO_BY, .fn = read_type}, {2, PROTO_BY, .fn = read_shape},
+	    {4, PROTO_BY, .fn = read_bytes}, {5, PROTO_BY, .fn = read_floats},
+	    {6, PROTO_BY, .fn = drop}, {7, PROTO_BY, .fn = read_ints},
+	    {8, PROTO_BY, .fn = add_word}, {9, PROTO_BY, .fn = drop},
+	    {10, PROTO_BY, .fn = read_ints}, {11, PROTO_BY, .fn = read_ints},
+	    {12, PROTO_BY, .fn = drop}, {13, PROTO_BY, .fn = drop}, {14, PROTO_BY, .fn = drop},
+	    {15, PROTO_BY, .fn = drop}, {16, PROTO_BY, .fn = read_ints},
+	    {17, PROTO_BY, .fn = read_ints});
+
+int tensor_read(struct wire *w, const struct wire_field *field, struct value *v,
 		const char ***words, int *nwords, struct err *e)
 {
-	struct elements l = {BUF_INIT, BUF_INIT, BUF_INIT, 0};
-	struct wire_field f;
-	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
+	struct elements l = {.v = v, .words = words, .nwords = nwords};
+	int rc;
 
 	v->shape.rank = 0;
-	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
-		rc = (f.number == 8 ? add_word(r, &f, words, nwords, e)
-				    : read_field(r, &f, v, &l, e))
-			     ? -1
-			     : 1;
+	rc = proto_inside(w, field, &tensor, &l, e);
 	if (!rc)
-		keep(r, v, &l);
+		keep(w, &l);
 	buf_free(&l.bytes);
 	buf_free(&l.ints);
 	buf_free(&l.floats);
