@@ -65,6 +65,22 @@ int file_read(const char *what, const char *path, struct buf *out, struct err *e
 	return rc;
 }
 
+int file_read_at(int fd, void *to, size_t n, int64_t offset, const char *path, struct err *e)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, offset + (int64_t)done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_sys(e, "cannot read %s", path);
+		if (!got)
+			return 0;
+		done += (size_t)got;
+	}
+	return 1;
+}
+
 int file_write(const char *path, const char *text, size_t n, struct err *e)
 {
 	FILE *f = fopen(path, "we");

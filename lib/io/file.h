@@ -2,6 +2,8 @@
 #ifndef TL_IO_FILE_H
 #define TL_IO_FILE_H
 
+#include <stdint.h>
+
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
@@ -14,6 +16,8 @@ int file_check(const char *what, const char *path, struct err *e);
 int file_open(const char *what, const char *path, struct err *e);
 /* Appends what such a file holds. */
 int file_read(const char *what, const char *path, struct buf *out, struct err *e);
+/* Reads n bytes from a place on. 1; 0: the file ends before; -1. */
+int file_read_at(int fd, void *to, size_t n, int64_t offset, const char *path, struct err *e);
 /* Writes n bytes; after a failure the file is gone. */
 int file_write(const char *path, const char *text, size_t n, struct err *e);
 /* Opens a file for flock(), which this process or another one makes if it is not there, readable

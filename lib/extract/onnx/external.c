@@ -46,24 +46,6 @@ static int is_inside(const char *location)
 	return 1;
 }
 
-static int read_at(int fd, char *to, size_t n, int64_t offset, const char *path, struct err *e)
-{
-	while (n) {
-		ssize_t got = pread(fd, to, n, offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_sys(e, "cannot read %s", path);
-		if (!got)
-			return err_set(e, "%s ends within a tensor", path);
-		to += got;
-		n -= (size_t)got;
-		offset += got;
-	}
-	return 0;
-}
-
 static int read_file(const char *path, const struct external *x, int must, struct value *v,
 		     size_t bytes, struct err *e)
 {
@@ -75,10 +57,12 @@ static int read_file(const char *path, const struct external *x, int must, struc
 	if (fd < 0)
 		return err_in(e, "the elements of '%s'", v->name);
 	to = value_room(v, bytes);
-	rc = to ? read_at(fd, to, bytes, x->offset, path, e)
+	rc = to ? file_read_at(fd, to, bytes, x->offset, path, e)
 		: err_set(e, "there is no memory for a tensor of %zu bytes", bytes);
+	if (!rc)
+		rc = err_set(e, "%s ends within a tensor", path);
 	close(fd);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 int external_read(const struct external *x, const char *folder, int must, struct value *v,

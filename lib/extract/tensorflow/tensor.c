@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/extract/graph/element.h"
 #include "lib/extract/read/proto.h"
 
 enum {
@@ -153,29 +154,6 @@ static int read_floats(struct wire *w, const struct wire_field *f, void *to, str
 	return rc;
 }
 
-/* Element i of what came as bytes. */
-static union scalar from_bytes(const struct value *v, const char *s, size_t size)
-{
-	union scalar out = {0};
-	uint64_t bits = 0;
-	float f;
-
-	memcpy(&bits, s, size);
-	if (elem_is_real(v->elem)) {
-		memcpy(&f, s, sizeof f);
-		out.f = f;
-		return out;
-	}
-	out.i = (int64_t)bits;
-	if (v->elem == VALUE_I32)
-		out.i = (int32_t)bits;
-	else if (v->elem == VALUE_I16)
-		out.i = (int16_t)bits;
-	else if (v->elem == VALUE_I8)
-		out.i = (int8_t)bits;
-	return out;
-}
-
 /* Keeps the elements of a small tensor. A list that is too short repeats its last. */
 static void keep(struct wire *w, const struct elements *l)
 {
@@ -205,7 +183,7 @@ static void keep(struct wire *w, const struct elements *l)
 		const size_t at = (size_t)i < have ? (size_t)i : have - 1;
 
 		if (l->bytes.n)
-			v->kept[i] = from_bytes(v, l->bytes.s + (size_t)i * size, size);
+			v->kept[i] = element_at(v->elem, l->bytes.s, i);
 		else if (have && is_real)
 			memcpy(&v->kept[i].f, list->s + at * 8, 8);
 		else if (have)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/extract/graph/element.h"
 #include "lib/extract/tflite/load.h"
 #include "lib/extract/tflite/reader.h"
 
@@ -84,25 +85,14 @@ static void read_elements(struct reader *r, struct value *v, const struct flat_l
 	int is_real = v->elem == VALUE_F32;
 	const unsigned char *s;
 
-	if ((!is_real && !elem_is_int(v->elem)) || n > (is_real ? KEEP_REALS : KEEP_INTS) ||
-	    data->n != (uint64_t)n * size || r->kept + n > KEEP_CONSTANTS ||
-	    !(s = kept_at(r->f.kept, data->at, data->n)))
+	if (!size || (!is_real && !elem_is_int(v->elem)) ||
+	    n > (is_real ? KEEP_REALS : KEEP_INTS) || data->n != (uint64_t)n * size ||
+	    r->kept + n > KEEP_CONSTANTS || !(s = kept_at(r->f.kept, data->at, data->n)))
 		return;
 	r->kept += n;
 	v->kept = arena_array(r->b.a, union scalar, n);
-	for (int64_t i = 0; i < n; i++, s += size) {
-		uint64_t bits = 0;
-		float real;
-
-		memcpy(&bits, s, size); /* little-endian, as this machine is */
-		memcpy(&real, &bits, sizeof real);
-		if (is_real)
-			v->kept[i].f = (double)real;
-		else if (v->elem == VALUE_I8 || v->elem == VALUE_I16 || v->elem == VALUE_I32)
-			v->kept[i].i = (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size);
-		else
-			v->kept[i].i = (int64_t)bits;
-	}
+	for (int64_t i = 0; i < n; i++)
+		v->kept[i] = element_at(v->elem, s, i);
 }
 
 /* The elements of a buffer: where, and how many bytes; none if there are none in the file. */
