@@ -114,6 +114,14 @@ struct graph_node *graph_add_node(struct graph *g)
 	return &g->node[g->nnode++];
 }
 
+void graph_mark_producers(const struct graph *g)
+{
+	for (int i = 0; i < g->nnode; i++)
+		for (int k = 0; k < g->node[i].nout; k++)
+			if (g->node[i].out[k] >= 0)
+				g->value[g->node[i].out[k]]->producer = i;
+}
+
 const struct graph_node *graph_start_over(struct graph *g, int *n)
 {
 	struct replaced *r = arena_new(g->a, struct replaced);

@@ -180,6 +180,8 @@ struct value *graph_find(const struct graph *g, const char *name);
 /* Adds a value to a list of ends. */
 void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
+/* Marks which node makes each value, of a graph that is not linked yet. */
+void graph_mark_producers(const struct graph *g);
 /* The graph has no nodes any more; the old ones are given, and are freed with the graph. */
 const struct graph_node *graph_start_over(struct graph *g, int *n);
 /* Fills producer, uses, consumer and order, and the operators of nodes. What is captured comes from

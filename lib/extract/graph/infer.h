@@ -112,6 +112,8 @@ int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, 
 /* Sets the shape of output i; refuses absurd ones. */
 int infer_set(struct infer *x, const struct graph_node *n, int i, const struct shape *s,
 	      struct err *e);
+/* Sets the type of its elements. */
+void infer_elem(struct infer *x, const struct graph_node *n, int i, int elem);
 /* More than 2^40 elements, or a negative size. */
 int infer_absurd(const struct shape *s);
 /* Says that an input is missing. Returns -1. */
@@ -144,10 +146,11 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 			int i, double *out);
 /* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */
 union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i);
-/* Elements of output i as a strided view of those of from: element (a, b, ..) is from[offset +
- * a*stride[0] ..] */
+/* Elements of output i, whose shape is set, as a strided view of those of from, if these are known:
+ * element (a, b, ..) is from[offset + a*stride[0] ..] */
 void infer_view(struct infer *x, const struct graph_node *n, int i, const struct value *from,
 		int64_t offset, const int64_t *stride);
+/* All are 0 of a shape that is not known. */
 void infer_strides(const struct shape *s, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
 void fold_elementwise(struct infer *x, const struct graph_node *n);

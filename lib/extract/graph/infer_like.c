@@ -26,7 +26,8 @@ int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
 }
 
-int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e)
+/* Whatever else is read: the slope of a PRelu is broadcast onto the data, never the other way. */
+int infer_like_first(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	return infer_set(x, n, 0, &node_in(x->g, n, 0)->shape, e);
 }
@@ -38,7 +39,7 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s;
 	int axis;
 
-	if (infer_random_like(x, n, e))
+	if (infer_like_first(x, n, e))
 		return -1;
 	if (in->shape.rank < 0)
 		return 0;
@@ -49,8 +50,7 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 	for (int i = axis; i < s.rank; i++)
 		s.dim[i] = 1;
 	for (int i = 1; i < n->nout; i++) {
-		if (node_out(x->g, n, i))
-			node_out(x->g, n, i)->elem = (int)node_int(n, "stash_type", VALUE_F32);
+		infer_elem(x, n, i, (int)node_int(n, "stash_type", VALUE_F32));
 		if (infer_set(x, n, i, &s, e))
 			return -1;
 	}
@@ -62,7 +62,7 @@ int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t channels, groups;
 
-	if (infer_required(x, n, "num_groups", &groups, e) || infer_random_like(x, n, e))
+	if (infer_required(x, n, "num_groups", &groups, e) || infer_like_first(x, n, e))
 		return -1;
 	if (in->shape.rank < 2)
 		return 0;
@@ -78,11 +78,11 @@ int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *scale = node_in(x->g, n, 1), *mean = node_in(x->g, n, 3);
 
-	if (infer_random_like(x, n, e))
+	if (infer_like_first(x, n, e))
 		return -1;
 	for (int i = 1; scale && i < n->nout; i++) {
-		if (mean && node_out(x->g, n, i))
-			node_out(x->g, n, i)->elem = mean->elem;
+		if (mean)
+			infer_elem(x, n, i, mean->elem);
 		if (infer_set(x, n, i, &scale->shape, e))
 			return -1;
 	}
@@ -99,7 +99,7 @@ int infer_has_element(struct infer *x, const struct graph_node *n, struct err *e
 /* Data in which some elements are replaced. */
 int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	if (infer_random_like(x, n, e))
+	if (infer_like_first(x, n, e))
 		return -1;
 	if (node_is(n, OP_ScatterND))
 		fold_tuples(x, n);
@@ -110,7 +110,7 @@ int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
 
 int infer_cumsum(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	if (infer_random_like(x, n, e))
+	if (infer_like_first(x, n, e))
 		return -1;
 	fold_cumsum(x, n);
 	return 0;
@@ -182,15 +182,8 @@ int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 
 int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	if (node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = node_in(x->g, n, 1)->elem;
+	infer_elem(x, n, 0, node_in(x->g, n, 1)->elem);
 	return infer_nary(x, n, e);
-}
-
-/* The slope is broadcast onto the data, never the other way. */
-int infer_prelu(struct infer *x, const struct graph_node *n, struct err *e)
-{
-	return infer_random_like(x, n, e);
 }
 
 int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
@@ -213,11 +206,10 @@ int infer_quantize_dynamic(struct infer *x, const struct graph_node *n, struct e
 	const struct shape scalar = {0};
 
 	for (int i = 0; i < 3; i++)
-		if (node_out(x->g, n, i))
-			node_out(x->g, n, i)->elem = elem[i];
+		infer_elem(x, n, i, elem[i]);
 	if (infer_set(x, n, 1, &scalar, e) || infer_set(x, n, 2, &scalar, e))
 		return -1;
-	return infer_random_like(x, n, e);
+	return infer_like_first(x, n, e);
 }
 
 int infer_boxes(struct infer *x, const struct graph_node *n, struct err *e)

@@ -191,8 +191,7 @@ int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {0};
 	int axis;
 
-	if (node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = values->elem;
+	infer_elem(x, n, 0, values->elem);
 	if (in->shape.rank < 0 || in->shape.rank == GRAPH_MAX_RANK)
 		return 0;
 	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank + 1);

@@ -181,8 +181,7 @@ int infer_topk(struct infer *x, const struct graph_node *n, struct err *e)
 	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1 &&
 		 k->kept[0].i != INT_UNKNOWN)
 		s.dim[axis] = k->kept[0].i;
-	if (n->nout > 1 && node_out(x->g, n, 1))
-		node_out(x->g, n, 1)->elem = VALUE_I64;
+	infer_elem(x, n, 1, VALUE_I64);
 	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
 }
 

@@ -107,10 +107,7 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 	if (given == 1 && nsizes != parts)
 		return infer_bad(x, n, e, "has %d sizes for %lld outputs", nsizes,
 				 (long long)parts);
-	if (shape_known(&in->shape))
-		infer_strides(&in->shape, stride);
-	else
-		memset(stride, 0, sizeof stride);
+	infer_strides(&in->shape, stride);
 	for (int i = 0; i < n->nout; i++) {
 		int64_t all = in->shape.dim[axis], part = all > 0 ? (all - 1) / parts + 1 : 0;
 
@@ -126,7 +123,7 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 		if (infer_set(x, n, i, &s, e))
 			return -1;
 		known &= shape_known(&s); /* behind an unknown part, all places are unknown */
-		if (known && in->kept)
+		if (known)
 			infer_view(x, n, i, in, at * stride[axis], stride);
 		at += s.dim[axis] > 0 ? s.dim[axis] : 0;
 	}
@@ -274,10 +271,7 @@ int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 	}
 	if (given && count != s.rank)
 		return infer_bad(x, n, e, "permutes %d of %d dimensions", count, s.rank);
-	if (shape_known(&s))
-		infer_strides(&in->shape, stride);
-	else
-		memset(stride, 0, sizeof stride);
+	infer_strides(&in->shape, stride);
 	for (int i = 0; i < s.rank; i++) {
 		int from = given ? infer_axis(perm[i], s.rank) : s.rank - 1 - i;
 
@@ -289,8 +283,7 @@ int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 	}
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
-	if (shape_known(&s) && in->kept)
-		infer_view(x, n, 0, in, 0, moved);
+	infer_view(x, n, 0, in, 0, moved);
 	return 0;
 }
 
@@ -363,8 +356,6 @@ int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 	}
 	if (infer_broadcast(x, n, &s, &in->shape, e) || infer_set(x, n, 0, &s, e))
 		return -1;
-	if (!shape_known(&s) || !in->kept || !shape_known(&in->shape))
-		return 0;
 	infer_strides(&in->shape, stride);
 	for (int i = 0; i < s.rank; i++) {
 		int from = i - (s.rank - in->shape.rank);

@@ -83,17 +83,13 @@ int infer_slice(struct infer *x, const struct graph_node *n, struct err *e)
 		infer_open(&s, s.rank);
 		return infer_set(x, n, 0, &s, e);
 	}
-	if (shape_known(&s))
-		infer_strides(&s, stride);
-	else
-		memset(stride, 0, sizeof stride);
+	infer_strides(&s, stride);
 	for (int i = 0; i < c.n; i++)
 		if (slice_axis(&c, i, &s, &offset, stride))
 			return infer_bad(x, n, e, "slices a dimension that is not there");
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
-	if (shape_known(&s) && shape_known(&in->shape) && in->kept)
-		infer_view(x, n, 0, in, offset, stride);
+	infer_view(x, n, 0, in, offset, stride);
 	return 0;
 }
 

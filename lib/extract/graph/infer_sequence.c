@@ -118,8 +118,7 @@ int infer_sequence_length(struct infer *x, const struct graph_node *n, struct er
 	const struct shape scalar = {0};
 	union scalar *to;
 
-	if (node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = VALUE_I64;
+	infer_elem(x, n, 0, VALUE_I64);
 	if (infer_set(x, n, 0, &scalar, e))
 		return -1;
 	if ((to = infer_keep(x, n, 0)))
@@ -185,8 +184,7 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 	axis = infer_axis(along, s.rank + add);
 	if (axis < 0)
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
-	if (node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = from->item[0]->elem;
+	infer_elem(x, n, 0, from->item[0]->elem);
 	if (add) {
 		memmove(s.dim + axis + 1, s.dim + axis, sizeof *s.dim * (size_t)(s.rank - axis));
 		s.rank++;

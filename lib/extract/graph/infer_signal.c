@@ -17,12 +17,6 @@ static int one_of(const struct infer *x, const struct graph_node *n, int i, int6
 	return r;
 }
 
-static void set_elem(struct infer *x, const struct graph_node *n, int i, int elem)
-{
-	if (node_out(x->g, n, i))
-		node_out(x->g, n, i)->elem = elem;
-}
-
 /* Regions of an image: regions x channels x the size of a region. */
 int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
 {
@@ -167,7 +161,7 @@ int infer_window(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {1, {DIM_UNKNOWN}};
 
 	(void)one_of(x, n, 0, &s.dim[0]);
-	set_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
+	infer_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -179,7 +173,7 @@ int infer_mel(struct infer *x, const struct graph_node *n, struct err *e)
 	(void)one_of(x, n, 0, &s.dim[1]);
 	if (one_of(x, n, 1, &s.dim[0]) == 1)
 		s.dim[0] = s.dim[0] / 2 + 1;
-	set_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
+	infer_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -190,7 +184,7 @@ int infer_multinomial(struct infer *x, const struct graph_node *n, struct err *e
 
 	if (in->shape.rank == 2)
 		s.dim[0] = in->shape.dim[0];
-	set_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_I32));
+	infer_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_I32));
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -216,7 +210,7 @@ int infer_random(struct infer *x, const struct graph_node *n, struct err *e)
 	s.rank = a->nints;
 	for (int i = 0; i < s.rank; i++)
 		s.dim[i] = a->ints[i];
-	set_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_F32));
+	infer_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_F32));
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -227,7 +221,7 @@ int infer_unique(struct infer *x, const struct graph_node *n, struct err *e)
 	struct shape s = {1, {DIM_UNKNOWN}}, list = s;
 
 	for (int i = 1; i < 4; i++) {
-		set_elem(x, n, i, VALUE_I64);
+		infer_elem(x, n, i, VALUE_I64);
 		if (infer_set(x, n, i, &list, e))
 			return -1;
 	}
@@ -277,7 +271,7 @@ int infer_patterns(struct infer *x, const struct graph_node *n, struct err *e)
 		most = a->ints[i] > most && a->ints[i] < MAX_ELEMENTS ? a->ints[i] : most;
 	s = in->shape;
 	s.dim[s.rank - 1] = most + 1;
-	set_elem(x, n, 0, VALUE_F32);
+	infer_elem(x, n, 0, VALUE_F32);
 	return infer_set(x, n, 0, &s, e);
 }
 

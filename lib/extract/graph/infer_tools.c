@@ -57,6 +57,14 @@ int infer_set(struct infer *x, const struct graph_node *n, int i, const struct s
 	return 0;
 }
 
+void infer_elem(struct infer *x, const struct graph_node *n, int i, int elem)
+{
+	struct value *v = node_out(x->g, n, i);
+
+	if (v)
+		v->elem = elem;
+}
+
 int infer_broadcast(struct infer *x, const struct graph_node *n, struct shape *a,
 		    const struct shape *b, struct err *e)
 {
@@ -125,7 +133,7 @@ union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i)
 
 void infer_strides(const struct shape *s, int64_t *stride)
 {
-	int64_t n = 1;
+	int64_t n = shape_known(s);
 
 	for (int i = s->rank; i-- > 0;) {
 		stride[i] = n;
@@ -140,7 +148,7 @@ void infer_view(struct infer *x, const struct graph_node *n, int i, const struct
 	int64_t at[GRAPH_MAX_RANK] = {0}, count;
 	union scalar *to;
 
-	if (!from->kept || !(to = infer_keep(x, n, i)))
+	if (!from->kept || !shape_known(&from->shape) || !(to = infer_keep(x, n, i)))
 		return;
 	count = shape_count(&v->shape);
 	for (int64_t k = 0; k < count; k++) {

@@ -13,10 +13,7 @@ static int finish(struct finish *f, struct graph *g, int inside, struct err *e);
 /* What a graph inside reads and nobody in it makes comes from around it. */
 static void mark_captured(struct graph *g)
 {
-	for (int i = 0; i < g->nnode; i++)
-		for (int k = 0; k < g->node[i].nout; k++)
-			if (g->node[i].out[k] >= 0)
-				g->value[g->node[i].out[k]]->producer = i;
+	graph_mark_producers(g);
 	for (int i = 0; i < g->nvalue; i++) {
 		struct value *v = g->value[i];
 

@@ -74,16 +74,6 @@ static int64_t graph_size(const struct graph *g)
 	return n;
 }
 
-/* Marks which node makes each value. The graph in a function is never linked, which would do that;
- * only its copies are. */
-static void mark_producers(const struct graph *g)
-{
-	for (int i = 0; i < g->nnode; i++)
-		for (int k = 0; k < g->node[i].nout; k++)
-			if (g->node[i].out[k] >= 0)
-				g->value[g->node[i].out[k]]->producer = i;
-}
-
 static int is_made_in(const struct graph *g, const char *name)
 {
 	const struct value *v = graph_find(g, name);
@@ -197,7 +187,7 @@ static int fill_graph(struct call *c, struct graph *g, const struct graph *from,
 	int *at = arena_array(c->f->a, int, from->nvalue + 1);
 	struct scope s = {from, up};
 
-	mark_producers(from);
+	graph_mark_producers(from); /* only its copies are linked, which would do that */
 	copy_values(c, g, from, &s, at);
 	for (int i = 0; i < from->nnode; i++) {
 		struct graph_node *n = graph_add_node(g);

@@ -234,10 +234,7 @@ static void settle(struct reader *r)
 {
 	struct graph *g = r->b.g;
 
-	for (int i = 0; i < g->nnode; i++)
-		for (int k = 0; k < g->node[i].nout; k++)
-			if (g->node[i].out[k] >= 0)
-				g->value[g->node[i].out[k]]->producer = i;
+	graph_mark_producers(g);
 	for (int i = 0; i < r->ntensor; i++) {
 		struct value *v = g->value[r->value[i]];
 		struct shape *s = &r->declared[i]->shape;
