@@ -6,21 +6,29 @@
 #include <string.h>
 
 enum { MOST_NODES = 1 << 20, MOST_IN_ALL = 1 << 28 };
-enum { BLOCK = 64, ABREAST = 4 }; /* rows */
+enum { BLOCK = 32, ABREAST = 4 }; /* rows */
 enum { NODE_BYTES = 6, LEAF = 0xffff, MISSING = 0x8000 };
 
+/* A row has each feature in two places, one after the other. A feature that is missing is less than
+ * all values in the first, and greater in the second: a split looks at the place that sends it the
+ * right way. Of a leaf, the split is NaN, and the left child is itself: whoever is there stays. */
 struct node {
-	float value;
-	int32_t left; /* child, among the nodes of all trees; 0: a leaf */
-	int32_t feature;
-	int32_t missing;
+	float split;
+	int32_t left;  /* child, among the nodes of all trees */
+	int32_t place; /* of the feature */
+	float value;   /* of a leaf */
+};
+
+struct tree {
+	int32_t root;
+	int depth; /* splits on the longest way */
 };
 
 struct trees {
 	size_t columns;
 	float base;
 	int n, nnodes, cap;
-	int32_t *root; /* the last one: where the next tree will begin */
+	struct tree *tree;
 	struct node *node;
 };
 
@@ -30,7 +38,6 @@ struct trees *trees_new(size_t columns, float base)
 
 	t->columns = columns;
 	t->base = base;
-	t->root = xcalloc(1, sizeof *t->root);
 	return t;
 }
 
@@ -38,7 +45,7 @@ void trees_free(struct trees *t)
 {
 	if (!t)
 		return;
-	free(t->root);
+	free(t->tree);
 	free(t->node);
 	free(t);
 }
@@ -52,6 +59,36 @@ static void make_room(struct trees *t, int n)
 	t->node = xrealloc(t->node, (size_t)t->cap * sizeof *t->node);
 }
 
+static int is_leaf(const struct trees *t, int32_t at)
+{
+	return t->node[at].left == at;
+}
+
+static int depth_of(const struct trees *t, int32_t root)
+{
+	int32_t at = root, end = root + 1; /* a level */
+	int depth = 0;
+
+	for (;; depth++) {
+		int32_t splits = 0;
+
+		for (; at < end; at++)
+			splits += !is_leaf(t, at);
+		if (!splits)
+			return depth;
+		end += 2 * splits;
+	}
+}
+
+static struct node node_of(const struct trees_node *node, int32_t at, int32_t left)
+{
+	if (node->feature < 0)
+		return (struct node){.split = NAN, .left = at, .value = node->value};
+	return (struct node){.split = node->value,
+			     .left = left,
+			     .place = 2 * node->feature + (node->missing != 0)};
+}
+
 const char *trees_add(struct trees *t, const struct trees_node *node, int n)
 {
 	const int root = t->nnodes;
@@ -61,27 +98,22 @@ const char *trees_add(struct trees *t, const struct trees_node *node, int n)
 		return "is too large";
 	make_room(t, n);
 	for (int i = 0; i < n; i++) {
-		const int is_leaf = node[i].feature < 0;
+		const int splits = node[i].feature >= 0;
 
 		if (i >= told)
 			return "has nodes that none leads to";
 		if (!isfinite(node[i].value))
 			return "has a value that is no number";
-		if (!is_leaf && (size_t)node[i].feature >= t->columns)
+		if (splits && (size_t)node[i].feature >= t->columns)
 			return "splits on a feature that is not there";
-		t->node[root + i] = (struct node){
-			.value = node[i].value,
-			.left = is_leaf ? 0 : root + told,
-			.feature = is_leaf ? 0 : node[i].feature,
-			.missing = node[i].missing,
-		};
-		told += is_leaf ? 0 : 2;
+		t->node[root + i] = node_of(&node[i], root + i, root + told);
+		told += splits ? 2 : 0;
 	}
 	if (told != n)
 		return "has a child that is not there";
 	t->nnodes += n;
-	t->root = xrealloc(t->root, sizeof *t->root * ((size_t)t->n + 2));
-	t->root[++t->n] = t->nnodes;
+	t->tree = xrealloc(t->tree, sizeof *t->tree * ((size_t)t->n + 1));
+	t->tree[t->n++] = (struct tree){root, depth_of(t, root)};
 	return NULL;
 }
 
@@ -107,9 +139,11 @@ void trees_save(const struct trees *t, struct buf *out)
 	for (int i = 0; i < t->nnodes; i++) {
 		const struct node *s = &t->node[i];
 
-		put_float(out, s->value);
+		put_float(out, is_leaf(t, i) ? s->value : s->split);
 		put_number(out,
-			   s->left ? (uint32_t)(s->feature | (s->missing ? MISSING : 0)) : LEAF, 2);
+			   is_leaf(t, i) ? LEAF
+					 : (uint32_t)(s->place / 2 | (s->place % 2 ? MISSING : 0)),
+			   2);
 	}
 }
 
@@ -183,59 +217,63 @@ struct trees *trees_read(const void *bytes, size_t n, size_t columns, struct err
 
 /* ---- predicting ---- */
 
+/* Writes the features of a row to both of their places. */
+static void place_row(const float *x, size_t columns, float *to)
+{
+	for (size_t i = 0; i < columns; i++) {
+		to[2 * i] = isnan(x[i]) ? -INFINITY : x[i];
+		to[2 * i + 1] = isnan(x[i]) ? INFINITY : x[i];
+	}
+}
+
 static int32_t step(const struct node *all, int32_t at, const float *x)
 {
-	const struct node *s = &all[at];
-	const float v = x[s->feature];
-	const int32_t child = s->left + (isnan(v) ? s->missing : v >= s->value);
-
-	return s->left ? child : at;
+	return all[at].left + (x[all[at].place] >= all[at].split);
 }
 
 /* The rows' ways through the tree do not wait for each other. */
-static void add_leaves(const struct node *all, int32_t root, const float *x, size_t columns,
-		       float out[ABREAST])
+static void add_leaves(const struct node *all, const struct tree *tree, const float *x,
+		       size_t places, float out[ABREAST])
 {
-	int32_t at[ABREAST], going;
+	int32_t a = tree->root, b = a, c = a, d = a;
 
-	for (int i = 0; i < ABREAST; i++)
-		at[i] = root;
-	do {
-		going = 0;
-		for (size_t i = 0; i < ABREAST; i++) {
-			at[i] = step(all, at[i], x + i * columns);
-			going |= all[at[i]].left;
-		}
-	} while (going);
-	for (int i = 0; i < ABREAST; i++)
-		out[i] += all[at[i]].value;
-}
-
-static void add_leaf(const struct node *all, int32_t root, const float *x, float *out)
-{
-	int32_t at = root;
-
-	while (all[at].left)
-		at = step(all, at, x);
-	*out += all[at].value;
+	for (int left = tree->depth; left > 0; left--) {
+		a = step(all, a, x);
+		b = step(all, b, x + places);
+		c = step(all, c, x + 2 * places);
+		d = step(all, d, x + 3 * places);
+	}
+	out[0] += all[a].value;
+	out[1] += all[b].value;
+	out[2] += all[c].value;
+	out[3] += all[d].value;
 }
 
 /* A tree answers for a block of rows before the next tree does: tree and rows are in the cache. */
+static void predict_block(const struct trees *t, const float *x, float out[BLOCK])
+{
+	const size_t places = 2 * t->columns;
+
+	for (int i = 0; i < BLOCK; i++)
+		out[i] = t->base;
+	for (int k = 0; k < t->n; k++)
+		for (size_t i = 0; i < BLOCK; i += ABREAST)
+			add_leaves(t->node, &t->tree[k], x + i * places, places, out + i);
+}
+
 void trees_predict(const struct trees *t, const float *x, size_t rows, float *out)
 {
+	float *placed = xcalloc(BLOCK * 2 * t->columns, sizeof *placed);
+
 	for (size_t begin = 0; begin < rows; begin += BLOCK) {
-		const size_t end = begin + BLOCK < rows ? begin + BLOCK : rows;
+		const size_t n = rows - begin < BLOCK ? rows - begin : BLOCK;
+		float sum[BLOCK];
 
-		for (size_t i = begin; i < end; i++)
-			out[i] = t->base;
-		for (int k = 0; k < t->n; k++) {
-			size_t i = begin;
-
-			for (; i + ABREAST <= end; i += ABREAST)
-				add_leaves(t->node, t->root[k], x + i * t->columns, t->columns,
-					   out + i);
-			for (; i < end; i++)
-				add_leaf(t->node, t->root[k], x + i * t->columns, &out[i]);
-		}
+		for (size_t i = 0; i < n; i++)
+			place_row(x + (begin + i) * t->columns, t->columns,
+				  placed + i * 2 * t->columns);
+		predict_block(t, placed, sum);
+		memcpy(out + begin, sum, n * sizeof *out);
 	}
+	free(placed);
 }
