@@ -1,4 +1,5 @@
 /* The working sets of a walk's loops, and the bytes that move into a cache (walk.h). */
+#include <stdint.h>
 #include <string.h>
 
 #include "lib/draft/extremes.h"
@@ -10,32 +11,62 @@ enum { LINE = 64 };
 
 /* A site touches this of a buffer while a loop's body runs once. */
 struct stretch {
-	int buffer, site;
+	int site;
 	double from, to, touched; /* bytes */
 };
 
-static int is_before(const struct stretch *a, const struct stretch *b)
+/* Adds what a site touches to those of its buffer, n so far, which are listed by place. */
+static void add_stretch(const struct walk *w, int site, int depth, struct stretch *list, int n)
 {
-	return a->buffer < b->buffer || (a->buffer == b->buffer && a->from < b->from);
+	const struct walk_site *t = &w->site[site];
+	const double half = t->span[depth] / 2;
+	const struct stretch s = {site, t->middle - half, t->middle + half, t->touched[depth]};
+
+	for (; n && s.from < list[n - 1].from; n--)
+		list[n] = list[n - 1];
+	list[n] = s;
 }
 
-/* Lists the sites of a loop's body by buffer and place. Returns how many there are. */
-static int stretches(const struct walk *w, const struct walk_sites *body, struct stretch *list)
+/* The stretches of a loop's body, of each buffer by place. */
+struct stretches {
+	uint64_t buffers; /* that the body touches, a bit each; of the others nothing is set */
+	int n[NEST_BUFFERS];
+	struct stretch *of[NEST_BUFFERS];
+	struct stretch room[WALK_SITES];
+};
+
+/* Makes room for the stretches of each buffer. */
+static void make_room(const struct walk *w, const struct walk_sites *body, struct stretches *s)
 {
-	int n = 0;
+	struct stretch *next = s->room;
 
+	s->buffers = 0;
 	for (int i = body->first; i < body->end; i++) {
-		const struct walk_site *t = &w->site[i];
-		const double half = t->span[body->depth] / 2;
-		const struct stretch s = {t->buffer, i, t->middle - half, t->middle + half,
-					  t->touched[body->depth]};
-		int at = n++;
+		const int buffer = w->site[i].buffer;
 
-		for (; at && is_before(&s, &list[at - 1]); at--)
-			list[at] = list[at - 1];
-		list[at] = s;
+		if (!(s->buffers >> buffer & 1))
+			s->n[buffer] = 0;
+		s->buffers |= (uint64_t)1 << buffer;
+		s->n[buffer]++;
 	}
-	return n;
+	for (uint64_t rest = s->buffers; rest; rest &= rest - 1) {
+		const int buffer = __builtin_ctzll(rest);
+
+		s->of[buffer] = next;
+		next += s->n[buffer];
+		s->n[buffer] = 0;
+	}
+}
+
+static void list_stretches(const struct walk *w, const struct walk_sites *body, struct stretches *s)
+{
+	_Static_assert(NEST_BUFFERS <= 64, "each has a bit");
+	make_room(w, body, s);
+	for (int i = body->first; i < body->end; i++) {
+		const int buffer = w->site[i].buffer;
+
+		add_stretch(w, i, body->depth, s->of[buffer], s->n[buffer]++);
+	}
 }
 
 /* Stretches that overlap. */
@@ -100,20 +131,17 @@ static void set_moved(struct walk *w, const struct stretch *list, int n, int dep
 /* by_buffer: bytes, of the buffers that the body touches. Returns their sum. */
 static double working_set(struct walk *w, const struct walk_sites *body, double *by_buffer)
 {
-	struct stretch list[WALK_SITES];
-	const int n = stretches(w, body, list);
+	struct stretches s;
 	double sum = 0;
 
-	for (int i = 0, end; i < n; i = end) {
-		const int buffer = list[i].buffer;
-		double *bytes = &by_buffer[buffer];
+	list_stretches(w, body, &s);
+	for (uint64_t rest = s.buffers; rest; rest &= rest - 1) {
+		const int i = __builtin_ctzll(rest);
 
-		for (end = i + 1; end < n && list[end].buffer == buffer;)
-			end++;
-		*bytes = min(together(list + i, end - i),
-			     (double)buffer_bytes(&w->n->buffer[buffer]) + LINE);
-		set_moved(w, list + i, end - i, body->depth, *bytes);
-		sum += *bytes;
+		by_buffer[i] = min(together(s.of[i], s.n[i]),
+				   (double)buffer_bytes(&w->n->buffer[i]) + LINE);
+		set_moved(w, s.of[i], s.n[i], body->depth, by_buffer[i]);
+		sum += by_buffer[i];
 	}
 	return sum;
 }
@@ -145,8 +173,9 @@ double walk_traffic(const struct walk *w, double size, double whole, const doubl
 		const int inner = t->depth ? t->loop[t->depth - 1] : -1;
 		double bytes;
 
-		for (d = inner == last ? d : 0; d < t->depth && body[t->loop[d]] > size;)
-			d++;
+		if (inner != last)
+			for (d = 0; d < t->depth && body[t->loop[d]] > size;)
+				d++;
 		last = inner;
 		bytes = t->times * t->moved[d] * t->outside[d];
 		by_buffer[t->buffer] += bytes;
