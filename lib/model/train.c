@@ -30,14 +30,17 @@ static void stage_free(struct model_stage *s)
 	s->n = 0;
 }
 
+/* Boosters that learn from the same groups. */
 struct bag {
 	const struct dataset *d;
 	const char *use;
+	const struct automl *chosen;
 	int n;
 	struct model_stage *s;
 };
 
 struct bagged {
+	const struct bag *bag;
 	int number;
 	struct fit_params params;
 	struct trees *trees; /* NULL: not trained */
@@ -46,12 +49,13 @@ struct bagged {
 /* Each booster of several sees its part of the families. */
 static int train_bagged(void *arg, int place, void *item, size_t n, struct err *e)
 {
-	const struct bag *bag = arg;
 	struct bagged *t = item;
+	const struct bag *bag = t->bag;
 	const uint64_t seed = t->params.trees.seed;
 	char *part = xmalloc(bag->d->groups.n + 1);
 	int64_t left = 0;
 
+	(void)arg;
 	(void)place;
 	(void)n; /* it is one */
 	for (size_t i = 0; i < bag->d->groups.n; i++) {
@@ -69,38 +73,117 @@ static int train_bagged(void *arg, int place, void *item, size_t n, struct err *
 
 static int take_bagged(void *arg, void *item, int done, struct err *e)
 {
-	const struct bag *bag = arg;
-	struct bagged *t = item;
+	const struct bagged *t = item;
+	struct model_stage *s = t->bag->s;
 
+	(void)arg;
 	(void)e;
 	if (done)
-		bag->s->bag[bag->s->n++] = t->trees;
+		s->bag[s->n++] = t->trees;
 	else
 		trees_free(t->trees);
 	return 0;
 }
 
-int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
-	      struct model_stage *s, struct err *e)
+/* Trains the boosters of all bags side by side. */
+static int train_bags(const struct bag *bag, int bags, int threads, struct err *e)
 {
-	struct bag bag = {d, use, n, s};
-	struct batches *b = batches_new(sizeof(struct bagged), 1, d->here.threads, train_bagged,
-					take_bagged, &bag);
+	struct batches *b =
+		batches_new(sizeof(struct bagged), 1, threads, train_bagged, take_bagged, NULL);
 	int rc = 0;
 
-	s->n = 0;
-	for (int i = 0; i < n && rc == 0; i++) {
-		struct bagged *t = batches_slot(b);
+	for (int k = 0; k < bags; k++)
+		bag[k].s->n = 0;
+	for (int k = 0; k < bags; k++)
+		for (int i = 0; i < bag[k].n && rc == 0; i++) {
+			const struct automl *a = bag[k].chosen;
 
-		*t = (struct bagged){i, a->member[i % a->members], NULL};
-		rc = batches_put(b, e);
-	}
+			*(struct bagged *)batches_slot(b) =
+				(struct bagged){&bag[k], i, a->member[i % a->members], NULL};
+			rc = batches_put(b, e);
+		}
 	if (rc == 0)
 		rc = batches_finish(b, e);
 	batches_free(b);
-	if (rc)
-		stage_free(s);
+	for (int k = 0; k < bags && rc; k++)
+		stage_free(bag[k].s);
 	return rc;
+}
+
+int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
+	      struct model_stage *s, struct err *e)
+{
+	const struct bag bag = {d, use, a, n, s};
+
+	return train_bags(&bag, 1, d->here.threads, e);
+}
+
+/* ---- what is held out ---- */
+
+/* A model learns from some groups, to be held to others. */
+struct part {
+	char *learn, *held;
+	int64_t nlearn, nheld;
+	struct automl chosen;
+	struct model m;
+};
+
+enum { PARTS = 16 }; /* at most; AUTOML_FOLDS are fewer */
+
+static struct part *parts_new(const struct dataset *d, int n)
+{
+	struct part *p = xcalloc((size_t)n, sizeof *p);
+
+	for (int k = 0; k < n; k++) {
+		p[k].learn = xcalloc(d->groups.n + 1, 1);
+		p[k].held = xcalloc(d->groups.n + 1, 1);
+		p[k].m.features = dataset_features(d);
+		p[k].m.scale = p[k].m.nstages = 1;
+	}
+	return p;
+}
+
+static void parts_free(struct part *p, int n)
+{
+	for (int k = 0; k < n; k++) {
+		stage_free(&p[k].m.stage[0]);
+		free(p[k].held);
+		free(p[k].learn);
+	}
+	free(p);
+}
+
+static void part_put(struct part *p, size_t group, int learn, int held)
+{
+	p->learn[group] = (char)learn;
+	p->held[group] = (char)held;
+	p->nlearn += learn;
+	p->nheld += held;
+}
+
+/* Without groups of either kind nothing is trained. */
+static int part_is_whole(const struct part *p)
+{
+	return p->nlearn && p->nheld;
+}
+
+static int train_parts(const struct dataset *d, struct part *p, int n, int boosters, struct err *e)
+{
+	struct bag bag[PARTS];
+	int bags = 0;
+
+	for (int k = 0; k < n; k++)
+		if (part_is_whole(&p[k]))
+			bag[bags++] = (struct bag){d, p[k].learn, &p[k].chosen, boosters,
+						   &p[k].m.stage[0]};
+	return train_bags(bag, bags, d->here.threads, e);
+}
+
+static void hold(const struct dataset *d, const struct part *p, struct held *h)
+{
+	for (size_t i = 0; i < d->groups.n && part_is_whole(p); i++)
+		if (p->held[i])
+			held_add(h, d, dataset_group(d, i), &p->m);
 }
 
 /* ---- the outer folds ---- */
@@ -117,41 +200,29 @@ static struct automl_rules inner_rules(const struct train_rules *r, double share
 	};
 }
 
-static int outer_fold(const struct dataset *d, const char *use, const struct train_rules *r,
-		      int fold, struct found *f, struct err *e)
+/* Chooses what learns without the groups of a fold. */
+static int choose_without(const struct dataset *d, const char *use, const struct train_rules *r,
+			  int fold, struct part *p, struct found *f, struct err *e)
 {
 	const struct automl_rules inner = inner_rules(r, 0.5 / AUTOML_FOLDS, &f->shown);
-	char *learn = xmalloc(d->groups.n + 1);
-	struct model m = {.features = dataset_features(d), .scale = 1, .nstages = 1};
-	int64_t nlearn = 0, nheld = 0;
-	struct automl chosen;
-	int rc = 0;
 
 	for (size_t i = 0; i < d->groups.n; i++) {
-		int out =
+		const int out =
 			automl_fold(d, dataset_group(d, i), r->unit, r->seed, AUTOML_FOLDS) == fold;
 
-		learn[i] = use[i] && !out;
-		nlearn += learn[i];
-		nheld += use[i] && out;
+		part_put(p, i, use[i] && !out, use[i] && out);
 	}
-	if (nlearn && nheld) {
-		rc = automl_choose(d, learn, &inner, &chosen, e);
-		if (rc == 0)
-			rc = train_bag(d, learn, &chosen, r->bag, &m.stage[0], e);
-		f->tried += chosen.tried;
-		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
-			if (use[i] && !learn[i])
-				held_add(&f->held, d, dataset_group(d, i), &m);
-		stage_free(&m.stage[0]);
-	}
-	free(learn);
-	return rc;
+	if (!part_is_whole(p))
+		return 0;
+	if (automl_choose(d, p->learn, &inner, &p->chosen, e) < 0)
+		return -1;
+	f->tried += p->chosen.tried;
+	return 0;
 }
 
 /* ---- CPUs left out ---- */
 
-enum { CPUS = 16, LEAST_CPUS = 3 };
+enum { CPUS = PARTS, LEAST_CPUS = 3 };
 
 /* These tell CPUs apart; one CPU has envs of several instruction sets. */
 struct cpu {
@@ -181,34 +252,16 @@ static int find_cpus(const struct dataset *d, const char *use, struct cpu cpu[CP
 
 /* Learns from the other CPUs, and without a fold's families. Predicts those on this CPU as
  * model_meet() would have it. */
-static int leave_out(const struct dataset *d, const char *use, const struct train_rules *r,
-		     const struct automl *chosen, const struct cpu *cpu, int fold, struct held *h,
-		     struct err *e)
+static void leave_out(const struct dataset *d, const char *use, uint64_t seed,
+		      const struct cpu *cpu, int fold, struct part *p)
 {
-	char *learn = xcalloc(d->groups.n + 1, 1), *rank = xcalloc(d->groups.n + 1, 1);
-	struct model m = {.features = dataset_features(d), .scale = 1, .nstages = 1};
-	int64_t nlearn = 0, nrank = 0;
-	int rc = 0;
-
 	for (size_t i = 0; i < d->groups.n; i++) {
 		const struct data_group *g = dataset_group(d, i);
-		const int out = automl_fold(d, g, AUTOML_FAMILY, r->seed, AUTOML_FOLDS) == fold;
+		const int out = automl_fold(d, g, AUTOML_FAMILY, seed, AUTOML_FOLDS) == fold;
 
-		learn[i] = use[i] && !is_on(g, cpu) && !out;
-		rank[i] = use[i] && is_on(g, cpu) && out;
-		nlearn += learn[i];
-		nrank += rank[i];
+		part_put(p, i, use[i] && !is_on(g, cpu) && !out, use[i] && is_on(g, cpu) && out);
 	}
-	if (nlearn && nrank)
-		rc = train_bag(d, learn, chosen, r->bag, &m.stage[0], e);
-	model_share(&m, MODEL_ABROAD);
-	for (size_t i = 0; i < d->groups.n && nlearn && rc == 0; i++)
-		if (rank[i])
-			held_add(h, d, dataset_group(d, i), &m);
-	stage_free(&m.stage[0]);
-	free(rank);
-	free(learn);
-	return rc;
+	model_share(&p->m, MODEL_ABROAD);
 }
 
 /* Leaves each CPU out in turn. It does nothing with fewer than LEAST_CPUS, as then too few are left
@@ -218,13 +271,21 @@ static int leave_cpus_out(const struct dataset *d, const char *use, const struct
 {
 	struct cpu cpu[CPUS];
 	const int n = find_cpus(d, use, cpu);
-	int rc = 0;
+	struct part *p;
+	int rc;
 
 	if (n < LEAST_CPUS || dataset_features(d) != &features_threads)
 		return 0;
 	f->ncpus = n;
+	p = parts_new(d, n);
+	for (int i = 0; i < n; i++) {
+		p[i].chosen = *chosen;
+		leave_out(d, use, r->seed, &cpu[i], i % AUTOML_FOLDS, &p[i]);
+	}
+	rc = train_parts(d, p, n, r->bag, e);
 	for (int i = 0; i < n && rc == 0; i++)
-		rc = leave_out(d, use, r, chosen, &cpu[i], i % AUTOML_FOLDS, &f->abroad, e);
+		hold(d, &p[i], &f->abroad);
+	parts_free(p, n);
 	return rc;
 }
 
@@ -296,17 +357,24 @@ static void fill_card(struct card *c, const struct train_rules *r, const struct 
 	c->seconds = clock_now() - f->shown.started;
 }
 
-/* The folds, one after the other: what each is about to do stands in the progress line. */
+/* The folds are chosen for one after the other: what each is about to do stands in the progress
+ * line. Then they are trained side by side. */
 static int outer_folds(const struct dataset *d, const char *use, const struct train_rules *r,
 		       struct found *f, struct err *e)
 {
+	struct part *p = parts_new(d, AUTOML_FOLDS);
 	int rc = 0;
 
 	f->shown.all = AUTOML_FOLDS + 1; /* and the choice by all groups */
 	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++) {
 		f->shown.done = fold;
-		rc = outer_fold(d, use, r, fold, f, e);
+		rc = choose_without(d, use, r, fold, &p[fold], f, e);
 	}
+	if (rc == 0)
+		rc = train_parts(d, p, AUTOML_FOLDS, r->bag, e);
+	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++)
+		hold(d, &p[fold], &f->held);
+	parts_free(p, AUTOML_FOLDS);
 	f->shown.done = AUTOML_FOLDS;
 	f->shown.what = "choosing the model";
 	return rc;
