@@ -314,19 +314,39 @@ static int read_pads(const struct lowering *l, const struct graph_node *n, int r
 	return 0;
 }
 
-/* The frame is filled with the whole, and the input is put into its middle. */
+/* What a Pad puts around: a number that is known, or is computed. */
+struct margin {
+	double number;
+	int value; /* the graph's; -1: it is the number */
+};
+
+static int margin_of(const struct lowering *l, const struct graph_node *n, struct margin *m)
+{
+	*m = (struct margin){(double)node_float(n, "value", 0), -1};
+	if (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &m->number))
+		m->value = n->in[2];
+	return m->value >= 0;
+}
+
+/* The whole is filled with what is around, and the input is put into its middle. */
 static int frame(struct lowering *l, const struct graph_node *n, const struct place *from,
-		 const int64_t *before, double with, struct err *e)
+		 const int64_t *before, const struct margin *with, struct err *e)
 {
 	struct pointwise fill = {0};
-	struct place to;
+	struct place to, number;
 	int order[PLACE_RANK];
 
 	place_order(from, order);
-	if (lower_new(l, n->out[0], order, &to, e))
+	if ((with->value >= 0 && lower_get(l, with->value, &number, e)) ||
+	    lower_new(l, n->out[0], order, &to, e))
 		return -1;
 	fill.out = to;
-	pointwise_const(&fill, with);
+	if (with->value < 0)
+		pointwise_const(&fill, with->number);
+	else if (place_broadcast(&number, to.rank, to.dim, &number) < 0)
+		return lower_bad(l, n, e, "pads by several numbers");
+	else
+		pointwise_input(&fill, &number);
 	lower_put(l, n->out[0], &to);
 	if (lower_pointwise(l, &fill, node_label(l->g, n), n->type, e))
 		return -1;
@@ -340,7 +360,7 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int is_constant = !strcmp(node_str(n, "mode", "constant"), "constant");
 	int64_t before[PLACE_RANK], after[PLACE_RANK];
-	double with = (double)node_float(n, "value", 0);
+	struct margin with = {0, -1};
 	int some = 0, cuts = 0;
 	struct place from;
 
@@ -350,15 +370,15 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	if (read_pads(l, n, from.rank, before, after))
 		return lower_bad(l, n, e, "has pads or axes that are not known");
-	if (is_constant && node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with))
-		return lower_bad(l, n, e, "pads by a number that is not known");
 	for (int i = 0; i < from.rank; i++) {
 		some |= before[i] || after[i];
 		cuts |= before[i] < 0 || after[i] < 0;
 	}
 	if (!some)
 		return lower_alias(l, n, e);
+	if (is_constant && margin_of(l, n, &with) && cuts)
+		return lower_bad(l, n, e, "cuts, and pads by a number that is not known");
 	if (is_constant && !cuts)
-		return frame(l, n, &from, before, with, e);
-	return lower_pad_picks(l, n, &from, before, with, e);
+		return frame(l, n, &from, before, &with, e);
+	return lower_pad_picks(l, n, &from, before, with.number, e);
 }
