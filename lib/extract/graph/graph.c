@@ -383,6 +383,29 @@ void shape_print(const struct shape *s, struct buf *out)
 	}
 }
 
+int value_is_zero(const struct value *v)
+{
+	const unsigned char *data;
+
+	if (!v)
+		return 1;
+	if (!shape_known(&v->shape))
+		return -1;
+	if (v->kept) {
+		for (int64_t i = 0; i < shape_count(&v->shape); i++)
+			if (v->kept[i].i)
+				return 0;
+		return 1;
+	}
+	if (!v->data)
+		return -1;
+	data = v->data;
+	for (size_t i = 0; i < v->data_bytes; i++)
+		if (data[i])
+			return 0;
+	return 1;
+}
+
 int value_is_along(const struct value *v, const struct shape *s, int dim, int dims)
 {
 	const int offset = s->rank - v->shape.rank;

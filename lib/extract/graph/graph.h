@@ -223,6 +223,8 @@ int shape_known(const struct shape *s);	    /* rank and all dimensions */
 int64_t shape_count(const struct shape *s); /* elements; the shape must be known */
 int shape_equal(const struct shape *a, const struct shape *b); /* known and equal */
 void shape_print(const struct shape *s, struct buf *out);      /* "1x3x?x224" */
+/* Are all elements 0, as of a zero point? NULL stands for 0. -1: they are not known. */
+int value_is_zero(const struct value *v);
 /* Is v a constant that, broadcast onto shape s, differs along these dimensions only: `dims` of
  * them, from dim on? Where they are several, it must differ along all of them, or be one element.
  */

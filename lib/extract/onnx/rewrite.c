@@ -283,6 +283,8 @@ static const struct rewrite_row whole[] = {
 	{"", "ConvInteger", rewrite_integers},
 	{"", "DynamicQuantizeLinear", rewrite_dynamic_quantize},
 	{"", "MatMulInteger", rewrite_integers},
+	{"", "QLinearConv", rewrite_linear_conv},
+	{"", "QLinearMatMul", rewrite_linear_matmul},
 	{"com.microsoft", "QGemm", rewrite_linear_gemm},
 	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
 	{"com.microsoft", "QLinearAveragePool", rewrite_linear_unary},

@@ -130,6 +130,53 @@ void rewrite_linear_gemm(struct rewrite *r)
 		whole(r, out, 7);
 }
 
+/* Weights at input i that kernels in 8 bits have: constants of s8 around 0. Their operator stays.
+ */
+static int has_weights(const struct rewrite *r, int i)
+{
+	const struct value *w = node_in(r->b.g, r->n, i), *zero = node_in(r->b.g, r->n, i + 2);
+
+	return w && w->is_const && w->elem == VALUE_I8 && value_is_zero(zero) == 1;
+}
+
+void rewrite_linear_matmul(struct rewrite *r)
+{
+	int in[2], out;
+
+	if (has_weights(r, 3)) {
+		keep(r);
+		return;
+	}
+	in[0] = real(r, 0, rewrite_in(r, 1), rewrite_in(r, 2), -2);
+	in[1] = real(r, 3, rewrite_in(r, 4), rewrite_in(r, 5), -1);
+	out = rewrite_between(r, "result");
+	rewrite_node(r, "MatMul", in, 2, out);
+	whole(r, out, 6);
+}
+
+/* The bias has the unit of the sums. */
+void rewrite_linear_conv(struct rewrite *r)
+{
+	const int scales[] = {rewrite_in(r, 1), rewrite_in(r, 4)};
+	int in[3], out, nin = 2;
+
+	if (has_weights(r, 3)) {
+		keep(r);
+		return;
+	}
+	in[0] = real_at(r, 0);
+	in[1] = real(r, 3, scales[1], rewrite_in(r, 5), 0);
+	if (rewrite_in(r, 8) >= 0) {
+		const int unit = rewrite_between(r, "unit");
+
+		rewrite_node(r, "Mul", scales, 2, unit);
+		in[nin++] = real(r, 8, unit, -1, 0);
+	}
+	out = rewrite_between(r, "result");
+	rewrite_copy_attrs(r, rewrite_node(r, "Conv", in, nin, out), "-");
+	whole(r, out, 6);
+}
+
 /* A product of whole numbers: of reals with the scale 1. */
 void rewrite_integers(struct rewrite *r)
 {

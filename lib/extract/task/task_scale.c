@@ -14,30 +14,6 @@
 
 #include "lib/extract/task/task.h"
 
-/* Is the number 0? -1: it is not known. */
-static int is_zero(const struct value *v)
-{
-	const unsigned char *data;
-
-	if (!v)
-		return 1;
-	if (!shape_known(&v->shape))
-		return -1;
-	if (v->kept) {
-		for (int64_t i = 0; i < shape_count(&v->shape); i++)
-			if (v->kept[i].i)
-				return 0;
-		return 1;
-	}
-	if (!v->data)
-		return -1;
-	data = v->data;
-	for (size_t i = 0; i < v->data_bytes; i++)
-		if (data[i])
-			return 0;
-	return 1;
-}
-
 /* The DequantizeLinear that the value comes from, maybe moved since. -1: there is none. */
 static int dequantizer(const struct graph *g, int value)
 {
@@ -97,9 +73,9 @@ int task_find_scales(const struct graph *g, const struct task *t, struct task_sc
 		return 0;
 	}
 	if (t->w.op == &op_matmul && t->w.dim[MATMUL_B] > 1 &&
-	    is_zero(s->x.zero < 0 ? NULL : g->value[s->x.zero]) != 1)
+	    value_is_zero(s->x.zero < 0 ? NULL : g->value[s->x.zero]) != 1)
 		return 0; /* a bias is of all matrices */
-	return is_zero(s->w.zero < 0 ? NULL : g->value[s->w.zero]) != 0;
+	return value_is_zero(s->w.zero < 0 ? NULL : g->value[s->w.zero]) != 0;
 }
 
 /* ---- what comes behind the sum ---- */
@@ -277,7 +253,7 @@ int task_runs_scaled(const struct graph *g, const struct task *t)
 		return 0;
 	return (t->w.op == &op_conv2d || t->w.op == &op_matmul) && task_find_scales(g, t, &s) &&
 	       s.is_direct && g->value[s.w.is]->is_const && !n->channels_last &&
-	       is_zero(s.w.zero < 0 ? NULL : g->value[s.w.zero]) == 1 &&
+	       value_is_zero(s.w.zero < 0 ? NULL : g->value[s.w.zero]) == 1 &&
 	       is_scale(g, s.x.scale, 1) && is_scalar(g, s.x.zero) &&
 	       is_scale(g, s.w.scale, channels) && along_channels(g, t, &s) &&
 	       (s.y.scale < 0 || is_scale(g, s.y.scale, 1)) && is_scalar(g, s.y.zero) &&
@@ -301,9 +277,10 @@ void task_scale(const struct graph *g, struct task *t)
 	nrest = behind(g, t, !is_q, rest);
 	if (nrest < 0)
 		return;
-	has_zero = t->scales.x.zero >= 0 && is_zero(g->value[t->scales.x.zero]) != 1;
-	shifts = b.is_integer ? workload_has_post(&t->w, POST_BIAS)
-			      : t->scales.y.zero >= 0 && is_zero(g->value[t->scales.y.zero]) != 1;
+	has_zero = t->scales.x.zero >= 0 && value_is_zero(g->value[t->scales.x.zero]) != 1;
+	shifts = b.is_integer
+			 ? workload_has_post(&t->w, POST_BIAS)
+			 : t->scales.y.zero >= 0 && value_is_zero(g->value[t->scales.y.zero]) != 1;
 	if (has_zero || (!b.is_integer && workload_has_post(&t->w, POST_BIAS)))
 		post[n++].kind = POST_BIAS;
 	post[n++].kind = POST_SCALE;
