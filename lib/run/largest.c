@@ -69,12 +69,14 @@ static void row(const struct largest *p, const uint8_t *image, int64_t oh, uint8
 		const struct taps x = taps_of(p, 1, ow);
 		const int64_t top = oh * p->stride[0] - p->before[0] + y.first * p->dilation[0];
 		const int64_t left = ow * p->stride[1] - p->before[1] + x.first * p->dilation[1];
-		const struct window w = {.from = image + top * line + left * p->in_pixel,
-					 .rows = y.end - y.first,
-					 .columns = x.end - x.first,
-					 .row_step = p->dilation[0] * line,
-					 .column_step = p->dilation[1] * p->in_pixel};
+		struct window w = {.from = image,
+				   .rows = y.end - y.first,
+				   .columns = x.end - x.first,
+				   .row_step = p->dilation[0] * line,
+				   .column_step = p->dilation[1] * p->in_pixel};
 
+		if (w.rows && w.columns)
+			w.from += top * line + left * p->in_pixel;
 		for (int64_t c = 0; c < whole; c += BYTES)
 			some_bytes(p, &w, c, to);
 		for (int64_t c = whole; c < p->channels; c++)

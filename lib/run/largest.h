@@ -16,8 +16,8 @@ struct largest {
 	int64_t dilation[2]; /* 1: none */
 };
 
-/* The part of thread `thread` of `threads` of a struct largest: rows of the result. Buffers:
- * images, result. What lies outside of an image does not count. 0. */
+/* Computes the rows of the result that are thread's part of a struct largest. The buffers are the
+ * images and the result. What lies outside of an image does not count. Returns 0. */
 int largest_run(const void *with, float *const *buffers, int thread, int threads);
 
 #endif

@@ -17,7 +17,8 @@ enum elem lower_bytes(int elem)
 	return elem == VALUE_U8 ? ELEM_U8 : elem == VALUE_I8 ? ELEM_S8 : ELEM_F32;
 }
 
-/* The scale or the zero point, input i, as an operand of m: an operation's number. */
+/* Makes input i, the scale or the zero point, an operand of m. Returns the number of the operation
+ * that reads it; -1. */
 static int unit(struct lowering *l, const struct graph_node *n, struct pointwise *m, int i,
 		struct err *e)
 {
@@ -33,7 +34,7 @@ static int unit(struct lowering *l, const struct graph_node *n, struct pointwise
 	return pointwise_input(m, &p);
 }
 
-/* An expression of the node's first input, which is operation *x. */
+/* Begins an expression that reads the node's first input, by operation *x. NULL: an error. */
 static struct pointwise *begin(struct lowering *l, const struct graph_node *n, int *x,
 			       struct err *e)
 {
@@ -64,7 +65,7 @@ void lower_put_dequantized(struct lowering *l, int value, const struct pointwise
 	l->waiting[value] = m;
 }
 
-/* (x - zero) * scale */
+/* Makes (x - zero) * scale. */
 static int dequantize(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int has_zero = node_in(l->g, n, 2) != NULL;
@@ -126,7 +127,7 @@ static void find_room(struct lowering *l, struct pointwise *m, int value, enum e
 	lower_room_as(l, &m->out, elem);
 }
 
-/* round(x / scale) + zero; the store cuts off what the type does not have. */
+/* Makes round(x / scale) + zero; the store cuts off what the type does not have. */
 static int quantize(struct lowering *l, const struct graph_node *n, enum elem elem, struct err *e)
 {
 	struct pointwise *m;
