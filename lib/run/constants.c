@@ -120,9 +120,35 @@ static int is_constant_node(const struct graph_node *n)
 	return node_is(n, OP_Constant) || node_is(n, OP_ConstantOfShape);
 }
 
+static int reads_drawn(const struct graph *g, const struct graph_node *n)
+{
+	for (int i = 0; i < n->nin; i++) {
+		const struct value *v = node_in(g, n, i);
+
+		if (v && (v->is_drawn || constant_is_weights(g, n->in[i])))
+			return 1;
+	}
+	return 0;
+}
+
+void constants_draw(const struct graph *g)
+{
+	for (int i = 0; i < g->nnode; i++) {
+		const struct graph_node *n = &g->node[g->order[i]];
+		const int is_drawn = reads_drawn(g, n);
+
+		for (int k = 0; is_drawn && k < n->nout; k++) {
+			struct value *v = node_out(g, n, k);
+
+			if (v)
+				v->is_drawn = elem_is_real(v->elem);
+		}
+	}
+}
+
 int constant_is_kept(const struct graph *g, const struct value *v)
 {
-	if (!v->kept || !shape_known(&v->shape))
+	if (!v->kept || v->is_drawn || !shape_known(&v->shape))
 		return 0;
 	if (v->producer < 0 || is_constant_node(&g->node[v->producer]))
 		return 1;

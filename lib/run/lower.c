@@ -385,6 +385,8 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 
 	*io = (struct graph_io){0};
 	begin(&l);
+	if (seed)
+		constants_draw(g);
 	rc = lower_begin_attributes(&l, e);
 	if (!rc)
 		rc = find_tasks(&l, e);
