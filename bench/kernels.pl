@@ -23,7 +23,7 @@ use List::Util qw(max min sum0);
 use Ratios;
 use Records;
 
-my %max_error = (f32 => 1e-5, bf16 => 2**-7); # by the result's type
+my %max_error = (f32 => 1e-5, bf16 => 2**-7, s32 => 2**-13, s8 => 2**-6, u8 => 2**-6); # by the result's type
 my %bytes = (f32 => 4, bf16 => 2);
 my @classes = ('3x3 stride 1', '1x1', 'depthwise', 'first layer', 'matmul', 'other');
 

@@ -55,8 +55,9 @@ def model_with_weights(args):
     import onnx
     from onnx import numpy_helper
 
-    model = onnx.load(args.models[0])
-    weights = {} if args.precision == "int8" else np.load(args.weights)
+    own = args.precision == "int8"
+    model = onnx.load(args.models[0], load_external_data=own)  # weights may be named alone, without their file
+    weights = {} if own else np.load(args.weights)
     for tensor in model.graph.initializer:
         if tensor.name in weights:
             array = weights[tensor.name].reshape(list(tensor.dims))
