@@ -106,7 +106,7 @@ ok $? 'the manual has them all'
 [ $? -eq 1 ] && grep -q ': differs: ' "$tmp/out"
 ok $? 'other weights give other outputs, status 1'
 
-# What a graph makes of its weights, and inference knows, is made of the random ones: outputs are 0 for all weights.
+# A graph computes with copies of its weights, which inference knows. They are copies of the random ones: the outputs are 0 for all weights.
 "$bin/tl-run" --no-db -m none --random-weights 1 -i tests/run/cases/derived_weights.in.npz -c tests/run/cases/derived_weights.want.npz \
 	tests/run/cases/derived_weights.onnx >"$tmp/log" 2>&1
 ok $? 'copies of random weights are the same' || sed 's/^/# /' "$tmp/log"

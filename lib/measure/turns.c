@@ -9,7 +9,7 @@ static const double TIMED = 0.25;
 /* The timed calls of a process that is owed take so long. */
 static const double OWED_S = 0.01;
 
-/* What the processes take that are owed, as far as is known. */
+/* Returns how long the processes take that are owed, as far as is known. */
 static double owed_s(const struct turn *t, int n)
 {
 	double s = 0;

@@ -128,7 +128,8 @@ struct part {
 	struct model m;
 };
 
-enum { PARTS = 16 }; /* at most; AUTOML_FOLDS are fewer */
+enum { PARTS = 16 }; /* at most */
+_Static_assert((int)AUTOML_FOLDS <= (int)PARTS, "each fold is a part");
 
 static struct part *parts_new(const struct dataset *d, int n)
 {

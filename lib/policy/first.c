@@ -111,8 +111,8 @@ static int portfolio_points(const struct search_space *s, uint64_t *point)
 	return n;
 }
 
-/* What the draft expects to be the fastest here: the one that suits most workloads is a plain one,
- * which is far behind for many. */
+/* Takes the one that the draft expects to be the fastest here. The portfolio's first suits most
+ * workloads, but is plain, and far behind for many. */
 static int take_portfolio(const struct first *f, int64_t *n, struct err *e)
 {
 	uint64_t point[MODEL_PORTFOLIO + 1];

@@ -23,8 +23,8 @@ struct random_fill {
 /* Is it a tensor of weights, which random ones may replace: floats, more than one, of an
  * initializer, or of a ConstantOfShape that stands for one? */
 int constant_is_weights(const struct graph *g, int value);
-/* Marks what is made of random weights: the file's elements, which inference knows, are not those.
- */
+/* Marks the values that nodes make of random weights (is_drawn): inference knows the elements of
+ * the file, which are others. */
 void constants_draw(const struct graph *g);
 /* Are all its elements known, so that nothing computes them? */
 int constant_is_kept(const struct graph *g, const struct value *v);

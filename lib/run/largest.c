@@ -25,8 +25,8 @@ struct window {
 	int64_t rows, columns, row_step, column_step;
 };
 
-/* Of so many channels that compilers keep them in vectors: the number is known to them. Signed
- * bytes are in the order of unsigned ones once their first bit is turned. */
+/* Computes the maxima of BYTES channels. Compilers know the number, so they keep these in a vector.
+ * Signed bytes are in the order of unsigned ones once their first bit is turned. */
 static void some_bytes(const struct largest *p, const struct window *w, int64_t c, uint8_t *to)
 {
 	const uint8_t turn = p->is_signed ? 0x80 : 0;

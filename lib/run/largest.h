@@ -1,4 +1,4 @@
-/* Maxima of windows in images of 8 bits, whose channels come last: of many channels at a time.
+/* Takes maxima of windows in images of 8 bits, whose channels come last: many channels at a time.
  *
  * Nests compute in single precision; a maximum of bytes needs no conversion, and takes a quarter of
  * the vectors.

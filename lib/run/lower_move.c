@@ -314,7 +314,7 @@ static int read_pads(const struct lowering *l, const struct graph_node *n, int r
 	return 0;
 }
 
-/* What a Pad puts around: a number that is known, or is computed. */
+/* A Pad puts this number around. It is known, or the graph computes it. */
 struct margin {
 	double number;
 	int value; /* the graph's; -1: it is the number */

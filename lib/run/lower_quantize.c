@@ -1,6 +1,6 @@
-/* QuantizeLinear and DequantizeLinear: expressions of elements, which read and write memory of 8
- * bits. So a chain of reals between two quantized values is one nest, and nothing lies in single
- * precision between them. What dequantizes is so cheap that each reader does it anew, from a
+/* QuantizeLinear and DequantizeLinear become expressions of elements, which read and write memory
+ * of 8 bits. So a chain of reals between two quantized values is one nest, and nothing lies in
+ * single precision between them. What dequantizes is so cheap that each reader does it anew, from a
  * quarter of the memory. A maximum is taken of the whole numbers, and what is quantized again by
  * the units that it had stays as it is.
  */
@@ -109,7 +109,7 @@ static int is_undone(struct lowering *l, const struct graph_node *n, enum elem e
 	return 1;
 }
 
-/* Where the output goes, in the order of the first operand that has all the elements. */
+/* Chooses where the output goes: in the order of the first operand that has all the elements. */
 static void find_room(struct lowering *l, struct pointwise *m, int value, enum elem elem)
 {
 	const struct place *want = &l->want[value];

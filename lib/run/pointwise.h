@@ -33,7 +33,7 @@ struct pointwise_op {
 	struct post_op post;
 };
 
-/* What whole numbers of 8 bits stand for: scale times the number without zero. */
+/* Whole numbers of 8 bits stand for scale times the number without zero. */
 struct units {
 	int is;
 	double scale, zero;

@@ -1,11 +1,11 @@
-/* Quantized operators as nodes on reals between DequantizeLinear and QuantizeLinear, which say all
- * that is computed: for graphs that are run. Sums of ConvInteger and MatMulInteger pass through
- * single precision. An operator whose channels come last stays as it is. */
+/* Quantized operators become nodes on reals between DequantizeLinear and QuantizeLinear, which say
+ * all that is computed. This is for graphs that are run. Sums of ConvInteger and MatMulInteger pass
+ * through single precision. An operator whose channels come last stays as it is. */
 #include <string.h>
 
 #include "lib/extract/onnx/rewrite.h"
 
-/* The reals that input i stands for, with its scale and zero point behind it, or by one unit. */
+/* Makes the reals that input i stands for, by this scale and zero point. Returns their value. */
 static int real(struct rewrite *r, int i, int scale, int zero, int64_t axis)
 {
 	const int in[] = {rewrite_in(r, i), scale, zero}, out = rewrite_between(r, "real");
@@ -28,7 +28,7 @@ static void whole(struct rewrite *r, int value, int i)
 	rewrite_node(r, "QuantizeLinear", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0));
 }
 
-/* What the operator is called without QLinear. */
+/* Returns the name of the operator on reals. */
 static const char *plain_type(const struct rewrite *r)
 {
 	return r->n->type + strlen("QLinear");
@@ -99,7 +99,8 @@ void rewrite_linear_concat(struct rewrite *r)
 	whole(r, out, 0);
 }
 
-/* A, its scale and zero, B, .., C in units of the product, then the result's, if it is no real. */
+/* The inputs are A, B and C, each of A and B with its scale and zero point. C is in units of the
+ * product. The result's scale follows, if it is no real. */
 void rewrite_linear_gemm(struct rewrite *r)
 {
 	const float alpha = node_float(r->n, "alpha", 1);
@@ -130,8 +131,8 @@ void rewrite_linear_gemm(struct rewrite *r)
 		whole(r, out, 7);
 }
 
-/* Weights at input i that kernels in 8 bits have: constants of s8 around 0. Their operator stays.
- */
+/* Have kernels in 8 bits the weights at input i? These are constants of s8 around 0, and their
+ * operator stays. */
 static int has_weights(const struct rewrite *r, int i)
 {
 	const struct value *w = node_in(r->b.g, r->n, i), *zero = node_in(r->b.g, r->n, i + 2);
@@ -177,7 +178,7 @@ void rewrite_linear_conv(struct rewrite *r)
 	whole(r, out, 6);
 }
 
-/* A product of whole numbers: of reals with the scale 1. */
+/* A product of whole numbers becomes one of reals with the scale 1. */
 void rewrite_integers(struct rewrite *r)
 {
 	const int is_conv = !strcmp(r->n->type, "ConvInteger");
@@ -189,7 +190,7 @@ void rewrite_integers(struct rewrite *r)
 	build_int(&r->b, rewrite_node(r, "Cast", &sums, 1, rewrite_made(r, 0)), "to", VALUE_I32);
 }
 
-/* A node of two inputs that makes a value between. */
+/* Adds a node of two inputs. Returns the value between that it makes. */
 static int two(struct rewrite *r, const char *type, int a, int b, const char *what)
 {
 	const int in[] = {a, b}, out = rewrite_between(r, what);

@@ -1,6 +1,7 @@
-/* Messages of protobuf as tables: a row a field, and the member of a struct that it becomes.
+/* Tables describe messages of protobuf: a row tells a field, and the member of a struct that it
+ * becomes.
  *
- * What a message holds more than once goes into a list that grows in the arena of the wire. A row
+ * A field that a message may repeat goes into a list that grows in the arena of the wire. A row
  * names a function where a member is not enough. Fields without a row are passed over.
  */
 #ifndef TL_EXTRACT_READ_PROTO_H
