@@ -183,10 +183,11 @@ def interval(values):
     return statistics.median(x), x[low], x[high]
 
 
-def model_file(folder, path):
-    """The model itself, out of its archive, in the folder."""
+def model_file(args, path):
+    """The model itself, out of its archive."""
     if path.endswith(".onnx"):
         return path
+    folder = os.path.join(args.dir, "models")
     os.makedirs(folder, exist_ok=True)
     if path.endswith(".zip"):
         with zipfile.ZipFile(path) as archive:
@@ -250,7 +251,7 @@ def outputs_agree(here, outputs, file):
 def compare(args, path):
     """A record for each baseline."""
     name = re.sub(r"\..*", "", os.path.basename(path))
-    file = model_file(os.path.join(args.dir, "models"), path)
+    file = model_file(args, path)
     files = {k: os.path.join(args.dir, f"{name}.{k}.npz") for k in ("weights", "inputs", "outputs")}
     here = tl_run(args) + ["-d", args.db]
     theirs = start_baselines(args, files, file)

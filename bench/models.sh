@@ -30,7 +30,6 @@ beside=''
 	exit 2
 }
 [ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
-export PYTHONDONTWRITEBYTECODE=1 # bench/ stays as it is
 precision=${PRECISION:-f32}
 models=${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst share/models/bert_base.tar.zst}
 if [ "$precision" = int8 ]; then

@@ -1,4 +1,4 @@
-"""Makes a quantized model of one of share/models: bench/quantize.py TL-RUN ARCHIVE RESULT.onnx [QOPERATOR]
+"""Makes a quantized model of an archive (tar) of share/models: bench/quantize.py TL-RUN ARCHIVE RESULT.onnx [QOPERATOR]
 
 It is what onnxruntime.quantization.quantize_static makes: u8 activations and s8 weights with a scale for each channel, between QuantizeLinear
 and DequantizeLinear, or with a fourth argument by operators of its own (QLinearConv, QLinearAdd, ..). Weights are tl-run's random ones, and
@@ -15,8 +15,6 @@ from onnx import numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from models import model_file
-
 
 class Inputs(CalibrationDataReader):
     """The inputs that tl-run makes, and once more in another order."""
@@ -31,7 +29,10 @@ class Inputs(CalibrationDataReader):
 
 def with_weights(run, archive, folder):
     """The model with weights, as a file, and inputs."""
-    file = model_file(folder, archive)
+    names = subprocess.run(["tar", "-tf", archive], capture_output=True, text=True, check=True).stdout.split("\n")
+    name = next(n for n in names if n.endswith(".onnx"))
+    subprocess.run(["tar", "-xf", archive, "-C", folder, name], check=True)
+    file = os.path.join(folder, name)
     weights, inputs = os.path.join(folder, "weights.npz"), os.path.join(folder, "inputs.npz")
     subprocess.run([run, "--random-weights=1", "-q", "--save-weights", weights, "--save-inputs", inputs, file], check=True)
     model, arrays = onnx.load(file), np.load(weights)
