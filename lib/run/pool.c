@@ -23,14 +23,11 @@ static void guard(struct nest *n, struct affine i, int64_t extent)
 	nest_if_less(n, i, af(extent));
 }
 
-static void take(const struct building *b, int lanes, struct affine at)
+static void take(const struct building *b, struct affine at)
 {
-	value x = ex_load(b->n, b->from, lanes, at, NULL), sum;
-	int buffer = lanes > 1 || b->lanes == 1 ? b->sum : b->count;
-	struct affine i = af(buffer == b->sum ? 0 : 1);
+	value x = ex_load(b->n, b->from, b->lanes, at, NULL), sum = ex_reg(b->n, b->sum, af(0));
 
-	sum = ex_reg(b->n, buffer, i);
-	nest_store(b->n, buffer, i, NULL,
+	nest_store(b->n, b->sum, af(0), NULL,
 		   b->p->is_mean ? ex_op(b->n, EXPR_ADD, sum, x, NULL)
 				 : ex_limit(b->n, EXPR_MAX, sum, x));
 }
@@ -43,8 +40,7 @@ static void count(const struct building *b)
 }
 
 /* All taps of a window. column: of its first one. inside: all columns lie in the image. */
-static void taps(const struct building *b, int lanes, struct affine column, int inside,
-		 struct affine channel)
+static void taps(const struct building *b, struct affine column, int inside, struct affine channel)
 {
 	const struct pool *p = b->p;
 	struct nest *n = b->n;
@@ -68,26 +64,23 @@ static void taps(const struct building *b, int lanes, struct affine column, int 
 		guard(n, af_var(col), p->iw);
 	if (counts && !padded)
 		count(b);
-	take(b, lanes,
-	     af_sum(b->in_image, af_mul(af_var(row), p->iw * p->in_pixel),
-		    af_mul(af_var(col), p->in_pixel), channel));
+	take(b, af_sum(b->in_image, af_mul(af_var(row), p->iw * p->in_pixel),
+		       af_mul(af_var(col), p->in_pixel), channel));
 	nest_close_to(n, depth);
 }
 
-static void window(const struct building *b, int lanes, struct affine ow, int inside,
-		   struct affine channel)
+static void window(const struct building *b, struct affine ow, int inside, struct affine channel)
 {
 	const struct pool *p = b->p;
 	struct nest *n = b->n;
-	int buffer = lanes > 1 || b->lanes == 1 ? b->sum : b->count;
-	struct affine i = af(buffer == b->sum ? 0 : 1);
+	const int lanes = b->lanes;
 	value x;
 
-	nest_store(n, buffer, i, NULL,
+	nest_store(n, b->sum, af(0), NULL,
 		   ex_const(n, ELEM_F32, lanes, p->is_mean ? 0 : (double)-INFINITY));
 	nest_store(n, b->count, af(0), NULL, ex_const(n, ELEM_F32, 1, 0));
-	taps(b, lanes, af_add(af_mul(ow, p->sw), af(-p->pw)), inside, channel);
-	x = ex_reg(n, buffer, i);
+	taps(b, af_add(af_mul(ow, p->sw), af(-p->pw)), inside, channel);
+	x = ex_reg(n, b->sum, af(0));
 	if (p->is_mean && b->some_outside) {
 		value c = ex_reg(n, b->count, af(0));
 
@@ -99,7 +92,8 @@ static void window(const struct building *b, int lanes, struct affine ow, int in
 	nest_store(n, b->to, af_sum(b->out_row, af_mul(ow, p->out_pixel), channel), NULL, x);
 }
 
-/* Output columns first to end, all of whose windows lie inside, or not. */
+/* Output columns first to end, all of whose windows lie inside, or not. Where vectors do not fit
+ * the channels, the last one overlaps the one before it. */
 static void stretch(const struct building *b, int64_t first, int64_t end, int inside)
 {
 	const struct pool *p = b->p;
@@ -110,15 +104,11 @@ static void stretch(const struct building *b, int64_t first, int64_t end, int in
 	if (first >= end)
 		return;
 	ow = nest_for(n, LOOP_SERIAL, "ow", af(first), af(end));
-	if (whole) {
-		c = nest_for(n, LOOP_SERIAL, "c", af(0), af(whole));
-		window(b, b->lanes, af_var(ow), inside, af_mul(af_var(c), b->lanes));
-		nest_close(n);
-	}
-	if (whole * b->lanes < p->channels) {
-		c = nest_for(n, LOOP_SERIAL, "c", af(whole * b->lanes), af(p->channels));
-		window(b, 1, af_var(ow), inside, af_var(c));
-	}
+	c = nest_for(n, LOOP_SERIAL, "c", af(0), af(whole));
+	window(b, af_var(ow), inside, af_mul(af_var(c), b->lanes));
+	nest_close(n);
+	if (whole * b->lanes < p->channels)
+		window(b, af_var(ow), inside, af(p->channels - b->lanes));
 	nest_close_to(n, depth);
 }
 
@@ -155,7 +145,7 @@ static void whole_image(struct building *b)
 	b->in_image = af_mul(af_var(img), p->ih * p->iw * p->in_pixel);
 	b->out_row = af_mul(af_var(img), p->out_pixel);
 	b->first_row = af(0);
-	window(b, b->lanes, af(0), 1, af_mul(af_var(c), b->lanes));
+	window(b, af(0), 1, af_mul(af_var(c), b->lanes));
 }
 
 void pool_nest(const struct pool *p, int lanes, struct nest *n)
@@ -177,7 +167,7 @@ void pool_nest(const struct pool *p, int lanes, struct nest *n)
 	nest_elem(n, b.from, p->in);
 	nest_elem(n, b.to, p->out);
 	b.sum = nest_reg(n, "x", ELEM_F32, b.lanes, 1, 1);
-	b.count = nest_reg(n, "y", ELEM_F32, 1, 2, 1);
+	b.count = nest_reg(n, "y", ELEM_F32, 1, 1, 1);
 	if (whole)
 		whole_image(&b);
 	else
