@@ -52,6 +52,53 @@ static int is_view(const struct lowering *l, const struct graph_node *n, int axi
 	return 1;
 }
 
+/* Is a value of four dimensions an image, by the first node above it that tells? 1; 0; -1: none
+ * tells. */
+static int is_image(const struct lowering *l, int value)
+{
+	const struct graph *g = l->g;
+
+	while (value >= 0 && g->value[value]->producer >= 0) {
+		const struct graph_node *n = &g->node[g->value[value]->producer];
+
+		switch (n->op) {
+		case OP_AveragePool:
+		case OP_BatchNormalization:
+		case OP_Conv:
+		case OP_ConvTranspose:
+		case OP_GlobalAveragePool:
+		case OP_MaxPool:
+		case OP_QLinearConv:
+		case OP_Resize:
+			return 1;
+		case OP_LayerNormalization:
+		case OP_MatMul:
+		case OP_Reshape:
+		case OP_Softmax:
+		case OP_Transpose:
+			return 0;
+		default:
+			value = n->nin ? n->in[0] : -1;
+		}
+	}
+	return -1;
+}
+
+/* One part that is an image makes the whole one. Where no part is known, it is one, too. */
+static int are_images(const struct lowering *l, const struct graph_node *n)
+{
+	int some_other = 0;
+
+	for (int i = 0; i < n->nin; i++) {
+		const int is = is_image(l, n->in[i]);
+
+		if (is > 0)
+			return 1;
+		some_other |= !is;
+	}
+	return !some_other;
+}
+
 /* Images keep their channels last. */
 static int new_whole(struct lowering *l, const struct graph_node *n, struct place *out,
 		     struct err *e)
@@ -60,7 +107,7 @@ static int new_whole(struct lowering *l, const struct graph_node *n, struct plac
 
 	if (lower_shape(l, n->out[0], out, e))
 		return -1;
-	if (out->rank == 4 && l->ntasks) {
+	if (out->rank == 4 && l->ntasks && are_images(l, n)) {
 		order_channels_last(out->rank, order);
 		place_dense(out, out->rank, out->dim, order);
 	}

@@ -17,13 +17,15 @@ int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
 int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
+	int order[PLACE_RANK];
 
 	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_count(&p) != place_count(&shape))
 		return lower_bad(l, n, e, "has another number of elements than its input");
 	if (!place_reshape(&p, shape.rank, shape.dim, &to)) {
-		lower_dense(l, &p, NULL, node_label(l->g, n), &p);
+		place_reshape_order(&p, shape.rank, shape.dim, order);
+		lower_dense(l, &p, order, node_label(l->g, n), &p);
 		place_reshape(&p, shape.rank, shape.dim, &to);
 	}
 	lower_put(l, n->out[0], &to);

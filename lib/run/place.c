@@ -114,6 +114,55 @@ int place_reshape(const struct place *p, int rank, const int64_t *dim, struct pl
 	return left == 1;
 }
 
+/* The end of the group of p's dimensions that begins with dimension `first`, which the reshape
+ * takes to a group of its own. *k: where that one begins, then where it ends. */
+static int group_end(const struct place *p, int first, int rank, const int64_t *dim, int *k)
+{
+	int64_t from = p->dim[first], to = 1;
+	int end = first + 1;
+
+	while (from != to && (end < p->rank || *k < rank)) {
+		if (from < to && end < p->rank)
+			from *= p->dim[end++];
+		else if (*k < rank)
+			to *= dim[(*k)++];
+		else
+			break;
+	}
+	return end;
+}
+
+/* The stride of the group's innermost dimension. */
+static int64_t group_stride(const struct place *p, int first, int end)
+{
+	while (end > first + 1 && sort_key(p, end - 1) == INT64_MAX)
+		end--;
+	return sort_key(p, end - 1);
+}
+
+void place_reshape_order(const struct place *p, int rank, const int64_t *dim, int order[PLACE_RANK])
+{
+	int begin[PLACE_RANK + 1], n = 0, k = 0, at = 0;
+	int64_t stride[PLACE_RANK];
+
+	for (int first = 0; first < p->rank; n++) {
+		begin[n] = first;
+		first = group_end(p, first, rank, dim, &k);
+		stride[n] = group_stride(p, begin[n], first);
+		begin[n + 1] = first;
+	}
+	while (at < p->rank) {
+		int next = 0;
+
+		for (int g = 1; g < n; g++)
+			if (stride[g] > stride[next])
+				next = g;
+		stride[next] = -1;
+		for (int i = begin[next]; i < begin[next + 1]; i++)
+			order[at++] = i;
+	}
+}
+
 int place_broadcast(const struct place *p, int rank, const int64_t *dim, struct place *out)
 {
 	struct place r = {.memory = p->memory, .at = p->at, .elem = p->elem, .rank = rank};

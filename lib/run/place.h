@@ -34,6 +34,11 @@ void place_order(const struct place *p, int order[PLACE_RANK]);
 /* The same elements with other dimensions, as row-major order counts them. 1; 0: no view does that.
  */
 int place_reshape(const struct place *p, int rank, const int64_t *dim, struct place *out);
+/* The order in memory that a copy of p needs so that the same reshape of the copy is a view, and
+ * that changes p's own order least: dimensions that the reshape joins or splits lie in row-major
+ * order, such groups in the order of p's strides. The elements are as many. */
+void place_reshape_order(const struct place *p, int rank, const int64_t *dim,
+			 int order[PLACE_RANK]);
 /* p as a value of the dimensions given, by Numpy's broadcasting. -1: it does not fit. */
 int place_broadcast(const struct place *p, int rank, const int64_t *dim, struct place *out);
 /* Is some element there for several indices: does it broadcast? */
