@@ -3,7 +3,11 @@
 #include <assert.h>
 
 #include "lib/op/op.h"
+#include "lib/run/loops.h"
+#include "lib/run/transposed.h"
 #include "lib/tile/activation.h"
+
+_Static_assert((int)LOOPS_PLACES == PW_INPUTS + 1, "the operands and the result");
 
 /* Fewer turns of the outer loops than this, and the threads share the innermost one, too. */
 enum { ENOUGH_TURNS = 32, UNROLL = 4 };
@@ -42,51 +46,7 @@ int pointwise_input(struct pointwise *m, const struct place *in)
 	return pointwise_op(m, PW_INPUT, m->nin++, -1);
 }
 
-/* ---- dimensions ---- */
-
-/* The loops: dimensions of more than 1 in the order of the result's strides, neighbours that are
- * one run in all places joined. strides[nin] are the result's. */
-struct loops {
-	int n;
-	int64_t dim[PLACE_RANK], stride[PW_INPUTS + 1][PLACE_RANK];
-};
-
-static const struct place *place_of(const struct pointwise *m, int i)
-{
-	return i < m->nin ? &m->in[i] : &m->out;
-}
-
-static int joins(const struct pointwise *m, const struct loops *l, int dim, int64_t n)
-{
-	for (int i = 0; i <= m->nin; i++)
-		if (l->stride[i][l->n - 1] != place_of(m, i)->stride[dim] * n)
-			return 0;
-	return 1;
-}
-
-static struct loops loops_of(const struct pointwise *m)
-{
-	struct loops l = {0};
-	int order[PLACE_RANK];
-
-	place_order(&m->out, order);
-	for (int k = 0; k < m->out.rank; k++) {
-		int d = order[k];
-		int64_t n = m->out.dim[d];
-
-		if (n == 1)
-			continue;
-		if (l.n && joins(m, &l, d, n))
-			l.dim[l.n - 1] *= n;
-		else
-			l.dim[l.n++] = n;
-		for (int i = 0; i <= m->nin; i++)
-			l.stride[i][l.n - 1] = place_of(m, i)->stride[d];
-	}
-	if (!l.n)
-		l.dim[l.n++] = 1;
-	return l;
-}
+/* ---- the nest ---- */
 
 /* Vectors go along the innermost loop, if all places are dense there or have one element. */
 static int lanes_of(const struct pointwise *m, const struct loops *l, int lanes)
@@ -102,8 +62,6 @@ static int lanes_of(const struct pointwise *m, const struct loops *l, int lanes)
 		lanes /= 2;
 	return lanes < 4 ? 1 : lanes;
 }
-
-/* ---- the nest ---- */
 
 struct building {
 	const struct pointwise *m;
@@ -272,12 +230,29 @@ static int argument(struct nest *n, const char *name, enum tensor_role role, con
 	return buffer;
 }
 
+static struct loops loops_over(const struct pointwise *m)
+{
+	const struct place *place[PW_INPUTS + 1];
+
+	for (int i = 0; i < m->nin; i++)
+		place[i] = &m->in[i];
+	place[m->nin] = &m->out;
+	return loops_of(place, m->nin + 1);
+}
+
+static int is_copy(const struct pointwise *m)
+{
+	return m->nin == 1 && m->nop == 1 && m->in[0].elem == ELEM_F32 && m->out.elem == ELEM_F32;
+}
+
 void pointwise_nest(const struct pointwise *m, int lanes, struct nest *n)
 {
 	static const char *const name[PW_INPUTS] = {"p", "q", "r", "s", "t", "u"};
-	struct building b = {.m = m, .n = n, .l = loops_of(m)};
+	struct building b = {.m = m, .n = n, .l = loops_over(m)};
 	int64_t turns = 1, extent = b.l.dim[b.l.n - 1];
 
+	if (is_copy(m) && transposed_copy(&b.l, lanes, n))
+		return;
 	b.lanes = lanes_of(m, &b.l, lanes);
 	count_uses(&b);
 	for (int i = 0; i < m->nin; i++)

@@ -10,7 +10,7 @@
 #define TL_SCHEDULE_PLANES_H
 
 #include "lib/schedule/conv.h"
-#include "lib/schedule/transpose.h"
+#include "lib/tile/transpose.h"
 
 /* The taps of one direction by phases: tap a * period + b reads phase b, a * step + first[b]
  * further on. Phase b has what lies b * phase behind each stride-th row or column. */

@@ -1,7 +1,7 @@
 #include "lib/schedule/reorder.h"
 
 #include "lib/schedule/operand.h"
-#include "lib/schedule/transpose.h"
+#include "lib/tile/transpose.h"
 #include "lib/space/knob.h"
 
 enum { FEW_ROWS = 4 }; /* fewer are not worth a transposition: most of its rows would be empty */

@@ -1,6 +1,7 @@
-/* A square of a matrix, as many rows as a vector has lanes, transposed in registers. */
-#ifndef TL_SCHEDULE_TRANSPOSE_H
-#define TL_SCHEDULE_TRANSPOSE_H
+/* A square of a matrix, as many rows as a vector has lanes, transposed in registers; and a few rows
+ * interleaved. */
+#ifndef TL_TILE_TRANSPOSE_H
+#define TL_TILE_TRANSPOSE_H
 
 #include "lib/nest/nest.h"
 
@@ -17,6 +18,10 @@ struct transpose transpose_of(struct nest *n, int64_t lanes);
 /* The caller has stored all rows, each a register of regs[0]. Returns the registers that hold the
  * columns. */
 int transpose_square(const struct transpose *t);
+/* Of 2, 4, .. lanes rows that stand there likewise: element 0 of each row, then element 1 of each,
+ * and so on. Returns the registers that hold this sequence; register i has its part[i]-th vector.
+ */
+int transpose_interleave(const struct transpose *t, int rows, int part[]);
 /* Rows [from, lanes) of the square are zero. */
 void transpose_zero(const struct transpose *t, int64_t from);
 

@@ -469,6 +469,41 @@ def pools():
     return m
 
 
+def copies():
+    """Copies between orders: squares transposed in registers, rows interleaved, and what is left of both at the edges."""
+    m = Model("copies", 17)
+    data = rng.uniform(-1, 1, (1, 24, 9, 12)).astype(np.float32)
+    x = m.input("x", data)
+    pool = m.input("pool", rng.uniform(-1, 1, 4000).astype(np.float32))
+
+    def cut(*dims):
+        return m.add("Reshape", m.add("Slice", pool, ints(m, 0), ints(m, int(np.prod(dims)))), ints(m, *dims))
+
+    shapes = (2, 19), (3, 33), (3, 4), (4, 3), (5, 16), (7, 49), (8, 20), (16, 16), (17, 3), (33, 17), (49, 7), (2, 3), (64, 2), (21, 8), (20, 4), (3, 8)
+    for dims in shapes:
+        m.output(m.add("Transpose", cut(*dims), perm=[1, 0]))
+    for dims, perm in (((2, 3, 17, 5), (0, 2, 3, 1)), ((3, 2, 4, 19), (1, 3, 0, 2)), ((2, 5, 16, 3), (3, 0, 2, 1)), ((5, 4, 3, 7, 2), (4, 1, 3, 0, 2))):
+        m.output(m.add("Transpose", cut(*dims), perm=list(perm)))
+    for groups in 2, 3, 4, 8:  # ShuffleNet's
+        y = conv(m, x, 24, 24)
+        y = m.add("Reshape", y, ints(m, 1, groups, 24 // groups, 9, 12))
+        y = m.add("Reshape", m.add("Transpose", y, perm=[0, 2, 1, 3, 4]), ints(m, 1, 24, 9, 12))
+        a, b = m.add("Split", y, ints(m, 12, 12), n=2, axis=1)
+        m.output(m.add("Concat", a, conv(m, b, 12, 5), axis=1))
+    y = conv(m, x, 24, 24)
+    m.output(m.add("Reshape", y, ints(m, 12, 2, 108)), m.add("Reshape", y, ints(m, 24, 27, 4)), m.add("Reshape", y, ints(m, 1, 8, 3, 9, 3, 4)))
+    m.output(m.add("Reshape", y, ints(m, 2, 6, 18, 12)), m.add("Reshape", y, ints(m, 1, 2592)))
+    t = m.add("Transpose", y, perm=[0, 2, 3, 1])
+    a, b = m.add("Split", t, ints(m, 3, 6), n=2, axis=1)
+    t = m.add("Concat", b, a, axis=1)  # Swin's
+    m.output(t, m.add("Concat", m.add("Slice", t, ints(m, 1), ints(m, 9), ints(m, 2), ints(m, 2)), m.add("Slice", t, ints(m, 0), ints(m, 8), ints(m, 2), ints(m, 2)), axis=3))
+    for channels in 5, 20, 24:
+        y = conv(m, x, 24, channels)
+        m.output(m.add("MaxPool", y, kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1]))
+        m.output(m.add("AveragePool", y, kernel_shape=[2, 3], strides=[1, 2], pads=[0, 1, 1, 1]))
+    return m
+
+
 def products():
     """Batches that are broadcast on either side, what Gemm adds, sums of products by letters."""
     m = Model("products", 17)
@@ -684,7 +719,7 @@ for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, ex
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, copies)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])
