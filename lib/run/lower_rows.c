@@ -36,15 +36,17 @@ int lower_softmax(struct lowering *l, const struct graph_node *n, struct err *e)
 	struct place place[2];
 	unsigned char marked[PLACE_RANK] = {0};
 	struct rows r = {.kind = ROWS_SOFTMAX, .size = 1};
-	int order[PLACE_RANK], axis, rank = l->g->value[n->in[0]]->shape.rank;
+	int order[PLACE_RANK], axis, is_old, rank = l->g->value[n->in[0]]->shape.rank;
 
 	if (rank < 1 || rank > PLACE_RANK)
 		return lower_bad(l, n, e, "has an input of unknown shape");
-	/* Before operator set 13 all dimensions from the axis on were one. */
-	axis = infer_axis(node_int(n, "axis", l->opset < 13 ? 1 : -1), rank);
+	/* Before operator set 13 all dimensions from the axis on were one. A node of onnxruntime's
+	 * names its set itself. */
+	is_old = node_int(n, "opset", l->opset) < 13;
+	axis = infer_axis(node_int(n, "axis", is_old ? 1 : -1), rank);
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
-	for (int i = axis; i < (l->opset < 13 ? rank : axis + 1); i++)
+	for (int i = axis; i < (is_old ? rank : axis + 1); i++)
 		marked[i] = 1;
 	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e))

@@ -61,20 +61,14 @@ void rewrite_linear_unary(struct rewrite *r)
 	whole(r, out, 3);
 }
 
-/* The operator set that the axis is to be read by is an attribute; before 13 an axis was where a
- * matrix begins. */
+/* The operator set that the axis is to be read by is an attribute, too. */
 void rewrite_linear_softmax(struct rewrite *r)
 {
-	int in, out;
+	const int in = real_at(r, 0), out = rewrite_between(r, "result");
+	struct graph_node *n = rewrite_node(r, "Softmax", &in, 1, out);
 
-	if (node_int(r->n, "opset", 0) < 13) {
-		keep(r);
-		return;
-	}
-	in = real_at(r, 0);
-	out = rewrite_between(r, "result");
-	build_int(&r->b, rewrite_node(r, "Softmax", &in, 1, out), "axis",
-		  node_int(r->n, "axis", -1));
+	build_int(&r->b, n, "axis", node_int(r->n, "axis", -1));
+	build_int(&r->b, n, "opset", node_int(r->n, "opset", 1));
 	whole(r, out, 3);
 }
 

@@ -125,7 +125,7 @@ static int make(const struct graph *g, const struct task_wanted *wanted, struct 
 
 	switch (operator_rows[n->op].task) {
 	case TASK_SOFTMAX:
-		return make_softmax(n, wanted->opset, in, t);
+		return make_softmax(n, node_int(n, "opset", wanted->opset), in, t);
 	case TASK_NORM:
 		return make_norm(g, n, in, t);
 	case TASK_POOL:
