@@ -14,20 +14,30 @@ int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* The elements of a place with other dimensions, as many: a view, or a copy that changes the order
+ * in memory as little as it can. */
+static void reshape(struct lowering *l, const struct graph_node *n, const struct place *from,
+		    int rank, const int64_t *dim, struct place *out)
+{
+	int order[PLACE_RANK];
+	struct place p;
+
+	if (place_reshape(from, rank, dim, out))
+		return;
+	place_reshape_order(from, rank, dim, order);
+	lower_dense(l, from, order, node_label(l->g, n), &p);
+	place_reshape(&p, rank, dim, out);
+}
+
 int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
-	int order[PLACE_RANK];
 
 	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_count(&p) != place_count(&shape))
 		return lower_bad(l, n, e, "has another number of elements than its input");
-	if (!place_reshape(&p, shape.rank, shape.dim, &to)) {
-		place_reshape_order(&p, shape.rank, shape.dim, order);
-		lower_dense(l, &p, order, node_label(l->g, n), &p);
-		place_reshape(&p, shape.rank, shape.dim, &to);
-	}
+	reshape(l, n, &p, shape.rank, shape.dim, &to);
 	lower_put(l, n->out[0], &to);
 	return 0;
 }
@@ -237,19 +247,21 @@ static int rearrange(struct lowering *l, const struct graph_node *n, const int64
 		     const int *perm, struct err *e)
 {
 	struct place p, split, turned, shape, to;
+	int64_t count = 1;
 
-	if (lower_get_dense(l, n->in[0], NULL, &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
-	if (!place_reshape(&p, 6, dim, &split) || place_count(&split) != place_count(&shape))
+	for (int i = 0; i < 6; i++)
+		count *= dim[i];
+	if (count != place_count(&p) || count != place_count(&shape))
 		return lower_bad(l, n, e, "has a blocksize that does not divide its input");
+	reshape(l, n, &p, 6, dim, &split);
 	turned = split;
 	for (int i = 0; i < 6; i++) {
 		turned.dim[i] = split.dim[perm[i]];
 		turned.stride[i] = split.stride[perm[i]];
 	}
-	lower_dense(l, &turned, NULL, node_label(l->g, n), &turned);
-	if (!place_reshape(&turned, shape.rank, shape.dim, &to))
-		return -1;
+	reshape(l, n, &turned, shape.rank, shape.dim, &to);
 	lower_put(l, n->out[0], &to);
 	return 0;
 }
