@@ -272,24 +272,67 @@ static void test_default(void)
 		"unless all are asked for, there are products alone");
 }
 
+/* Transposed convolutions, over 8 x 14 x 14, with what follows them. */
+static void test_transposed(void)
+{
+	static const struct {
+		const char *weights, *attributes, *then, *as, *name;
+	} row[] = {
+		{"8,3,2,2", "strides=2,2", "Relu a -> y", "196x8:8x12 relu",
+		 "windows that lie side by side are a product"},
+		{"8,3,2,2", "strides=2,2 output_padding=1,0", "Relu a -> y",
+		 "mb1_ic8ih14iw14_oc12oh15ow14_kh1kw1 relu",
+		 "a row that no window reaches makes a convolution with padding"},
+		{"8,3,2,2", "strides=2,2 pads=1,1,1,1", "Relu a -> y", "196x8:8x12 relu",
+		 "and its edges may be cut off"},
+		{"8,3,4,4", "strides=2,2 pads=1,1,1,1", "Clip a zero six -> y",
+		 "mb1_ic8ih14_oc12oh15_kh2ph1 relu6",
+		 "a stride that divides the kernel makes a convolution of its phases"},
+		{"8,3,4,2", "strides=2,1", "Relu a -> y", "mb1_ic8ih14_oc6oh15_kh2ph1 relu",
+		 "each axis by its own stride"},
+		{"8,3,3,3", "pads=1,1,1,1", "Add a x3 -> y", "mb1_ic8ih14_oc3oh14_kh3ph1 add",
+		 "one of unit stride takes in what a convolution does"},
+		{"8,3,3,3", "dilations=2,2 pads=2,2,2,2", "Relu a -> y",
+		 "mb1_ic8ih14_oc3oh14_kh3ph2dh1 relu", "a dilated one of unit stride"},
+		{"8,3,4,4", "strides=2,2 pads=1,1,1,1", "Add a x3 -> y",
+		 "mb1_ic8ih14_oc12oh15_kh2ph1",
+		 "another value for each pixel is added behind the phases are moved"},
+		{"8,3,3,3", "strides=2,2 pads=1,1,1,1", "Relu a -> y",
+		 "mb1_ic8ih14_oc12oh14_kh2ph1 relu", "of another stride some taps are 0"},
+		{"8,3,1,1", "strides=2,2", "Relu a -> y", "196x8:8x3",
+		 "where most would be, it is a product whose columns are summed"},
+		{"8,3,2,2", "strides=2,2 dilations=2,2", "Relu a -> y", "196x8:8x12",
+		 "and so it is of dilated windows"},
+		{"8,3,2,2", "strides=2,2 group=2", "Relu a -> y", "mb1g2_ic8ih14_oc24oh14_kh1 relu",
+		 "groups are those of a convolution"},
+		{"8,1,3,3", "strides=2,2 group=8", "Relu a -> y",
+		 "mb1g8_ic8ih14_oc32oh15_kh2ph1 relu", "even with taps of zero"},
+		{"8,3,3,3", "strides=3,3 pads=5,5,5,5", "Relu a -> y", "196x8:8x27 relu",
+		 "padding may cut off whole windows"},
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf g = image(), n = BUF_INIT;
+		int size = i == 5 ? 14 : 28;
+
+		weights(&g, "t", row[i].weights);
+		real(&g, "zero", 0);
+		real(&g, "six", 6);
+		buf_fmt(&n, "1,3,%d,%d", size, size);
+		input(&g, "x3", n.s);
+		node(&g, "ConvTranspose x t -> a", row[i].attributes);
+		node(&g, row[i].then, "");
+		output(&g, "y");
+		expect(&g, 13, row[i].as, row[i].name);
+		buf_free(&n);
+	}
+}
+
 /* The products in convolutions that are not plain ones. */
 static void test_parts(void)
 {
 	struct buf g = image();
 
-	weights(&g, "t", "8,3,2,2");
-	node(&g, "ConvTranspose x t -> a", "strides=2,2");
-	node(&g, "Relu a -> y", "");
-	output(&g, "y");
-	expect(&g, 13, "196x8:8x12", "a transposed convolution, which nothing is fused to");
-
-	g = image();
-	weights(&g, "t", "8,3,2,2");
-	node(&g, "ConvTranspose x t -> y", "strides=2,2 group=2");
-	output(&g, "y");
-	expect(&g, 13, "2x196x4:2x4x12", "in groups");
-
-	g = image();
 	input(&g, "t", "8,3,2,2");
 	node(&g, "ConvTranspose x t -> y", "strides=2,2");
 	output(&g, "y");
@@ -344,6 +387,7 @@ static void test_inputs(void)
 int main(void)
 {
 	begin();
+	test_transposed();
 	test_parts();
 	test_inputs();
 	want_all = 1;

@@ -440,7 +440,7 @@ static void test_convolutions(void)
 	       "mb1g8_ic8ih14_oc8oh14_kh3ph1 relu", "depthwise, with relu");
 	expect("x f 1,7,7,4\nw f 2,2,2,4\nc f 2\na f 1,14,14,2\n"
 	       "Convolution2DTransposeBias x w c -> a\n",
-	       "49x4:4x8", "MediaPipe's own transposed convolution");
+	       "49x4:4x8 bias", "MediaPipe's own transposed convolution");
 }
 
 static void test_fusion(void)

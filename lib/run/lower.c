@@ -250,6 +250,12 @@ static int lower_at(struct lowering *l, int node, struct err *e)
 
 /* ---- the graph ---- */
 
+/* Is the node more than its task, but computed around it: by sums of the product's columns? */
+static int is_around(const struct graph_node *n, const struct task *t)
+{
+	return node_is(n, OP_ConvTranspose) && t->w.rhs_const && t->w.dim[MATMUL_B] == 1;
+}
+
 /* As tl-extract makes them, channels last. A task's steps stand where its last node does. */
 static int find_tasks(struct lowering *l, struct err *e)
 {
@@ -264,9 +270,9 @@ static int find_tasks(struct lowering *l, struct err *e)
 		int last;
 
 		if (lower_is_done(l, n) || lower_is_empty(l, n) ||
-		    ((t->why || t->part) && table[n->op]))
+		    ((t->why || (t->part && !is_around(n, t))) && table[n->op]))
 			continue;
-		if (t->why || t->part)
+		if (t->why || (t->part && !is_around(n, t)))
 			return lower_bad(l, n, e, "is not computed here: %s",
 					 t->why ? t->why : "it is several products");
 		last = t->ntaken ? t->taken[t->ntaken - 1].node : t->node;

@@ -19,8 +19,8 @@
  * express: gathering (gather.h), comparisons, choice and other functions of scalars (scalar.h),
  * functions of rows (lines.h), elements picked by a table of each dimension (picks.h), images of
  * another size (resize.h, resample.h), pools of any rank (windows.h), convolutions tap by tap
- * (taps.h), sums of products by letters (contract.h), attention (attend.h). A node whose operands
- * are dense is one call of lower_plain().
+ * (taps.h), images out of columns (columns.h), sums of products by letters (contract.h), attention
+ * (attend.h). A node whose operands are dense is one call of lower_plain().
  *
  * Attributes (lower_attributes.c). node_attr() marks each attribute that it gives. Lowering begins
  * without marks, and at its end refuses a node that has an attribute without one, by name. So an
@@ -140,6 +140,17 @@ int lower_workload(const struct task *t, enum elem in, enum elem out, struct wor
 		   struct err *e);
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
+
+/* lower_transposed.c computes transposed convolutions that are tasks. It makes the weights of the
+ * workload; says in which type its result is made, where `out` is the image's; makes room for that
+ * result; and makes the image of it. */
+int lower_phases_weights(struct lowering *l, const struct graph_node *n,
+			 const struct task_phases *p, struct place *out, struct err *e);
+enum elem lower_phases_elem(const struct task_phases *p, enum elem out);
+void lower_phases_room(struct lowering *l, const struct task_phases *p, int64_t images,
+		       int64_t channels, enum elem elem, struct place *out);
+int lower_phases_image(struct lowering *l, const struct task *t, const struct task_phases *p,
+		       const struct place *made, struct err *e);
 
 /* lower_norm.c: a normalization that is written out in nodes. */
 struct norm {

@@ -15,6 +15,8 @@ struct making {
 	struct weights_plan *w;
 	const struct task_scales *q; /* of a product in 8 bits; NULL: it is of reals */
 	int side_value[2];	     /* source and weights */
+	int is_transposed;
+	struct task_phases phases; /* of a transposed convolution */
 	struct place role[TENSOR_ROLES];
 	struct place dst, side[2]; /* side: of a product, before it is made dense */
 	int add;		   /* value that is added, -1 */
@@ -133,6 +135,32 @@ static int make_conv(struct making *k, struct err *e)
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
 	if (has_bias)
+		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
+	return 0;
+}
+
+/* A transposed convolution: what is made are channels of phases, or columns. */
+static int make_transposed(struct making *k, struct err *e)
+{
+	const struct task_phases *p = &k->phases;
+	struct place src, weights;
+
+	order_channels_last(p->w.rank + 2, k->orders);
+	k->order = k->orders;
+	k->w->run = p->oc;
+	if (p->form == PHASES_CONV) {
+		k->w->channels = k->t->w.dim[CONV_OC];
+		k->w->times = p->phases;
+	} else {
+		k->w->channels = k->t->w.dim[MATMUL_N];
+		k->w->times = k->w->channels / p->oc;
+	}
+	if (get_as(k, k->side_value[0], k->order, k->in, &src, e) ||
+	    lower_phases_weights(k->l, k->n, p, &weights, e))
+		return -1;
+	take_weights(k, &weights);
+	k->role[TENSOR_SRC] = src;
+	if (node_in(k->l->g, k->n, 2) && !k->t->part)
 		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
 	return 0;
 }
@@ -307,6 +335,8 @@ static int set_types(struct making *k, struct err *e)
 	k->in = l->computes[k->t - l->tasks];
 	if (k->in == ELEM_BF16)
 		k->out = want->memory >= 0 ? want->elem : l->elem[k->t->out];
+	if (k->is_transposed && k->phases.is_moved)
+		k->out = lower_phases_elem(&k->phases, k->out);
 	return lower_workload(k->t, k->in, k->out, &k->load, e);
 }
 
@@ -317,6 +347,11 @@ static int make_result(struct making *k, struct err *e)
 	struct lowering *l = k->l;
 	struct place add = k->added, shape;
 
+	if (k->is_transposed && k->phases.is_moved) {
+		lower_phases_room(l, &k->phases, k->role[TENSOR_SRC].dim[0], k->w->channels, k->out,
+				  &k->dst);
+		return 0;
+	}
 	if (lower_shape(l, k->t->out, &shape, e))
 		return -1;
 	place_dense(&shape, shape.rank, shape.dim, k->order);
@@ -379,8 +414,12 @@ static int add_step(struct making *k, struct err *e)
 	s->match = c.match;
 	s->predicted_s = c.predicted_s;
 	s->is_decided = c.is_decided;
+	if (add_rivals(k, &c, e))
+		return -1;
+	if (k->is_transposed && k->phases.is_moved)
+		return lower_phases_image(l, k->t, &k->phases, &k->dst, e);
 	lower_put(l, k->t->out, &k->dst);
-	return add_rivals(k, &c, e);
+	return 0;
 }
 
 /* The scales and zero points, which are constants. */
@@ -419,6 +458,14 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 
 	k.w->memory = MEMORY_NONE;
 	k.w->alpha = 1;
+	k.w->times = k.w->run = 1;
+	k.is_transposed = node_is(k.n, OP_ConvTranspose);
+	if (k.is_transposed && task_phases(l->g, k.n, &k.phases, e))
+		return -1;
+	if (t->part) { /* whatever else it could be */
+		k.phases.form = PHASES_SUMS;
+		k.phases.is_moved = 1;
+	}
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		k.role[i].memory = MEMORY_NONE;
 	k.side_value[0] = k.q ? k.q->x.is : node_is(k.n, OP_Conv) ? t->in : k.n->in[0];
@@ -427,6 +474,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		return -1;
 	if (node_is(k.n, OP_Conv) || node_is(k.n, OP_QLinearConv))
 		rc = make_conv(&k, e);
+	else if (k.is_transposed)
+		rc = make_transposed(&k, e);
 	else if (node_is(k.n, OP_Gemm))
 		rc = make_gemm(&k, e);
 	else if (node_is(k.n, OP_Einsum))

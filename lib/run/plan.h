@@ -55,6 +55,10 @@ struct weights_plan {
 	int transposed; /* of a matrix: k x n is stored as n x k */
 	double alpha;	/* a factor of all */
 	int64_t channels;
+	/* Channel c takes element c / (times * run) * run + c % run of the vectors of changes: a
+	 * run of elements serves so many runs of channels. Both are 1 where each channel has its
+	 * own element. */
+	int64_t times, run;
 	int nchange;
 	struct weights_change change[WEIGHTS_CHANGES];
 	struct weights_scales scales;

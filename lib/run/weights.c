@@ -20,22 +20,23 @@ static double at(const struct plan *p, int memory, int64_t i)
 	return (double)plan_data(p, memory)[p->memory[memory].size == 1 ? 0 : i];
 }
 
-static void change(const struct plan *p, const struct weights_change *c, int64_t i,
+/* Changes channel i by element k of vectors. */
+static void change(const struct plan *p, const struct weights_change *c, int64_t i, int64_t k,
 		   struct affinity *a)
 {
 	double factor;
 
 	switch (c->kind) {
 	case WEIGHTS_BIAS:
-		a->shift[i] += c->factor * at(p, c->a, i);
+		a->shift[i] += c->factor * at(p, c->a, k);
 		return;
 	case WEIGHTS_SCALE:
-		factor = at(p, c->a, i);
+		factor = at(p, c->a, k);
 		a->shift[i] *= factor;
 		break;
 	case WEIGHTS_NORM:
-		factor = at(p, c->a, i) / sqrt(at(p, c->d, i) + c->epsilon);
-		a->shift[i] = (a->shift[i] - at(p, c->c, i)) * factor + at(p, c->b, i);
+		factor = at(p, c->a, k) / sqrt(at(p, c->d, k) + c->epsilon);
+		a->shift[i] = (a->shift[i] - at(p, c->c, k)) * factor + at(p, c->b, k);
 		break;
 	default:
 		return;
@@ -49,9 +50,11 @@ static struct affinity affinity_of(const struct plan *p, const struct weights_pl
 	struct affinity a = {xcalloc(n, sizeof *a.scale), xcalloc(n, sizeof *a.shift), 0};
 
 	for (int64_t i = 0; i < w->channels; i++) {
+		const int64_t element = i / (w->times * w->run) * w->run + i % w->run;
+
 		a.scale[i] = w->alpha;
 		for (int k = 0; k < w->nchange; k++)
-			change(p, &w->change[k], i, &a);
+			change(p, &w->change[k], i, element, &a);
 		a.scales |= a.scale[i] != 1;
 	}
 	return a;
@@ -185,8 +188,9 @@ static void pack_key(const struct step *s, const struct buffer *b, const struct 
 {
 	const struct weights_plan *w = s->weights;
 
-	buf_fmt(out, "%d %d %d %lld %d %a %lld", b->role, b->elem, w->memory, (long long)w->at,
-		w->transposed, w->alpha, (long long)w->channels);
+	buf_fmt(out, "%d %d %d %lld %d %a %lld %lld %lld", b->role, b->elem, w->memory,
+		(long long)w->at, w->transposed, w->alpha, (long long)w->channels,
+		(long long)w->times, (long long)w->run);
 	for (int i = 0; i < w->nchange; i++) {
 		const struct weights_change *c = &w->change[i];
 

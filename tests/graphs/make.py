@@ -128,6 +128,61 @@ def random_convolution(seed):
     return g
 
 
+def transposed_window(r, n):
+    """Sizes and attributes of a transposed convolution along n axes: as networks have them, or any."""
+    known = [(2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (3, 1, 1, 0), (8, 4, 2, 0), (5, 2, 2, 1), (6, 3, 0, 0), (1, 1, 0, 0)]
+    at = {}
+    if r.random() < 0.4:
+        k, s, p, o = (int(v) for v in known[int(r.integers(len(known)))])
+        k, strides, at["pads"], at["output_padding"] = [k] * n, [s] * n, [p] * 2 * n, [o] * n
+    else:
+        k = [int(v) for v in r.choice([1, 2, 2, 3, 3, 4, 5, 6], n)]
+        strides = [int(v) for v in (np.where(r.random(n) < 0.4, k, r.choice([1, 1, 2, 2, 3, 4], n)))]
+        dilations = [int(v) for v in r.choice([1, 1, 1, 2, 3], n)]
+        kind = r.integers(6)
+        if kind == 0:
+            at["auto_pad"] = str(r.choice(["SAME_UPPER", "SAME_LOWER", "VALID"]))
+        elif kind <= 3:
+            at["pads"] = [int(r.integers(0, d * (v - 1) + 2)) for d, v in zip(dilations * 2, k * 2)]
+        if r.random() < 0.3:
+            at["output_padding"] = [int(r.integers(0, max(s, d))) for s, d in zip(strides, dilations)]
+        if max(dilations) > 1:
+            at["dilations"] = dilations
+    size = [int(r.choice([1, 2, 3, 4, 5, 7, 8])) for _ in range(n)]
+    if "output_padding" not in at and r.random() < 0.2:
+        at["output_shape"] = [s * (x - 1) + v + int(r.integers(-2, 2)) for s, x, v in zip(strides, size, k)]
+        at.pop("pads", None)
+    return {"kernel_shape": k, "strides": strides, **at}, k, size
+
+
+def random_transposed(seed):
+    r = np.random.default_rng([seed, 3])
+    g = Graph(r, int(r.choice(OPSETS)))
+    pool = blocks.Pool(g)
+    at, k, size = transposed_window(r, int(r.choice([1, 2, 2, 2, 2, 3])))
+    group = int(r.choice([1, 1, 1, 1, 2, 3, 5]))
+    each, out = int(r.choice([1, 2, 3, 4, 8, 16])), int(r.choice([1, 1, 2, 3, 5, 8, 16, 17]))
+    if group > 2 and r.random() < 0.6:
+        each, out = 1, 1
+    x = g.input(fresh(r, [int(r.choice([1, 1, 2, 3])), each * group, *size]))
+    try:
+        if r.random() < 0.3:
+            x = blocks.activation(g, x)
+        weights = g.floats(each * group, out, *k, low=-0.5, high=0.5)
+        if r.random() < 0.1:
+            weights = g.add("Mul", weights, g.input(fresh(r, [1])))
+        y = g.add("ConvTranspose", x, weights, *([g.floats(out * group)] if r.random() < 0.6 else []), group=group, **at)
+        g.outputs = [y]
+        y = post(g, pool, y)
+        if r.random() < 0.3:
+            y = g.add("Concat", *r.permutation([y, g.input(fresh(r, g[y].shape))]), axis=1)
+        g.outputs = [y]
+    except Refused:
+        if not g.outputs:
+            return None
+    return g
+
+
 def answers(g, optimized, exact=False):
     """Model, inputs, what onnxruntime says; None: that depends on rounding, so that nobody is right. exact: nothing is rounded."""
     model = g.model()

@@ -3,7 +3,7 @@
 
 Wants numpy, onnx and onnxruntime; the tests need none of them, for they have recorded answers (record.py):
     python3 tests/graphs/random_graphs.py --seed 1 --count 2000 --log graphs.log
-    python3 tests/graphs/random_graphs.py --convolutions --seed 1 --count 2000    # --operators: one operator each; --quantized: graphs in 8 bits
+    python3 tests/graphs/random_graphs.py --convolutions --seed 1 --count 2000    # --transposed: transposed ones; --operators: one operator each; --quantized: graphs in 8 bits
     python3 tests/graphs/random_graphs.py --seed 1234 --shrink DIR    # one, made smaller, as DIR/NAME.onnx with .in.npz and .want.npz
 Status 1: something was wrong or crashed.
 """
@@ -24,7 +24,7 @@ import make  # noqa: E402
 import operators  # noqa: E402
 import quantized  # noqa: E402
 
-KINDS = {"graph": make.random_graph, "conv": make.random_convolution, "op": operators.random_operator,
+KINDS = {"graph": make.random_graph, "conv": make.random_convolution, "transposed": make.random_transposed, "op": operators.random_operator,
          "quantized": lambda seed: (make.random_convolution if seed % 3 == 0 else make.random_graph)(seed)}
 BIN = os.environ.get("BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin"))
 TIME_LIMIT = 300  # seconds for one run; the machine may be busy
@@ -131,6 +131,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=1)
     p.add_argument("--convolutions", dest="kind", action="store_const", const="conv", default="graph")
+    p.add_argument("--transposed", dest="kind", action="store_const", const="transposed")
     p.add_argument("--operators", dest="kind", action="store_const", const="op")
     p.add_argument("--quantized", dest="kind", action="store_const", const="quantized")
     p.add_argument("--threads", default="1,2", help="the numbers that tl-run is run with")

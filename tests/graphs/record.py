@@ -1,7 +1,7 @@
 """Keeps graphs with their answers in an archive of NAME.onnx, NAME.in.npz and NAME.want.npz, for tests/graphs.t.
 
     python3 tests/graphs/record.py tests/graphs/recorded.tar.zst
-    python3 tests/graphs/record.py --constants tests/graphs/recorded.tar.zst    # those anew, and the random ones as they are there
+    python3 tests/graphs/record.py --only KIND tests/graphs/recorded.tar.zst    # those anew ("constants" or a kind below), and the others as they are there
 
 Those that tl-run refuses, or that are long, are left out: all together are to be small. An answer is onnxruntime's, and never what
 tl-run said.
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import constants  # noqa: E402
 import random_graphs  # noqa: E402
 
-FROM, COUNTS = 100000, {"graph": 200, "conv": 100, "op": 400}
+FROM, COUNTS = 100000, {"graph": 200, "conv": 100, "transposed": 60, "op": 400}
 MOST_BYTES, MOST_NUMBERS = 16000, 1200
 OPTIONS = ["-m", "none"]
 
@@ -64,27 +64,33 @@ def members(name, model, feed, want):
     return [(f"{name}.onnx", model.SerializeToString()), (f"{name}.in.npz", arrays(feed)), (f"{name}.want.npz", arrays(want))]
 
 
-def random_ones():
-    for kind, count in COUNTS.items():
-        for name, case in chosen(kind, count):
-            print(name, flush=True)
-            yield from members(name, *case)
+def made(kind):
+    """(name, content) of all cases of a kind."""
+    if kind == "constants":
+        for case in constants.cases():
+            yield from members(*case)
+        return
+    for name, case in chosen(kind, COUNTS[kind]):
+        print(name, flush=True)
+        yield from members(name, *case)
 
 
-def random_ones_of(path):
+def recorded(path):
     raw = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
         for member in tar:
-            if not member.name.startswith("constants"):
-                yield member.name, tar.extractfile(member).read()
+            yield member.name, tar.extractfile(member).read()
 
 
 def main():
     path, raw = sys.argv[-1], io.BytesIO()
-    random = list(random_ones_of(path) if sys.argv[1] == "--constants" else random_ones())
+    only = sys.argv[2] if sys.argv[1] == "--only" else None
+    there = list(recorded(path)) if only else []
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, content in [m for case in constants.cases() for m in members(*case)] + random:
-            add(tar, name, content)
+        for kind in ("constants", *COUNTS):
+            old = [(name, content) for name, content in there if name.startswith(kind)]
+            for name, content in old if only and kind != only else made(kind):
+                add(tar, name, content)
     subprocess.run(["zstd", "-q", "-19", "-f", "-o", path], input=raw.getvalue(), check=True)
 
 

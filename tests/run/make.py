@@ -236,6 +236,51 @@ def rows():
     return m
 
 
+def transposed():
+    """Transposed convolutions in all the ways that they are computed, with what is taken into them."""
+    m = Model("transposed", 13)
+    x = image(m, 2, 8, 5, 6)
+
+    def up(source, c, out, *kernel, group=1, bias=True, **attributes):
+        weights = m.floats(c, out // group, *kernel, low=-0.4, high=0.4)
+        return m.add("ConvTranspose", source, weights, *([m.floats(out)] if bias else []), group=group, **attributes)
+
+    def norm(source, c):
+        return m.add("BatchNormalization", source, m.floats(c, low=0.5, high=1.5), m.floats(c), m.floats(c), m.floats(c, low=0.5, high=1.5))
+
+    # Windows side by side; cut off; with rows that none reaches.
+    m.output(m.add("Relu", norm(up(x, 8, 6, 2, 2, strides=[2, 2]), 6)))
+    m.output(m.add("LeakyRelu", up(x, 8, 5, 3, 2, strides=[3, 2], pads=[1, 0, 2, 1]), alpha=0.2))
+    m.output(m.add("Tanh", up(x, 8, 3, 2, 2, bias=False, strides=[2, 2], output_padding=[1, 1])))
+    # Phases: exact, with edges that are cut off, with taps of zero, in groups, one for each channel.
+    m.output(m.add("Sigmoid", up(x, 8, 4, 4, 2, strides=[2, 1], pads=[2, 0, 2, 1])))
+    y = m.add("Relu", norm(up(x, 8, 16, 4, 4, strides=[2, 2], pads=[1, 1, 1, 1]), 16))
+    m.output(m.add("Relu", up(y, 16, 3, 4, 4, strides=[2, 2], pads=[1, 1, 1, 1])))
+    m.output(m.add("Mul", up(x, 8, 7, 3, 3, strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]), m.floats(7, 1, 1)))
+    m.output(m.add("Relu", norm(up(x, 8, 12, 4, 4, group=4, strides=[2, 2]), 12)))
+    m.output(m.add("Relu", up(x, 8, 8, 4, 4, group=8, strides=[2, 2], pads=[1, 1, 1, 1])))
+    # What is added for each element, before and behind the phases are moved.
+    flat = up(x, 8, 8, 3, 3, pads=[1, 1, 1, 1])
+    m.output(m.add("Relu", m.add("Add", flat, x)))
+    m.output(m.add("Relu", m.add("Add", up(flat, 8, 6, 2, 2, strides=[2, 2]), up(x, 8, 6, 4, 4, strides=[2, 2], pads=[1, 1, 1, 1]))))
+    # Into a concatenation, where each is made: whole phases, cut ones, sums.
+    parts = [up(x, 8, 3, 2, 2, strides=[2, 2]), up(x, 8, 4, 4, 4, strides=[2, 2], pads=[1, 1, 1, 1]),
+             up(x, 8, 2, 2, 2, strides=[2, 2], dilations=[2, 2], pads=[1, 1, 0, 0])]
+    m.output(conv(m, m.add("Concat", *parts, axis=1), 9, 4))
+    # Sums of columns: dilated, of few taps, of windows that padding cuts off.
+    m.output(m.add("Relu", up(x, 8, 5, 3, 2, strides=[2, 2], dilations=[2, 3])))
+    m.output(m.add("Relu", up(x, 8, 5, 1, 1, strides=[3, 2], output_padding=[1, 1])))
+    m.output(up(x, 8, 3, 3, 3, bias=False, strides=[1, 1], pads=[3, 3, 3, 3]))
+    # Weights that are computed.
+    m.output(m.add("ConvTranspose", x, m.add("Mul", m.floats(8, 3, 2, 2), m.add("ReduceMax", x, axes=[0, 1, 2, 3], keepdims=0)), strides=[2, 2]))
+    # One dimension, and three.
+    line = m.input("line", rng.standard_normal((2, 6, 7)).astype(np.float32))
+    m.output(m.add("Relu", up(line, 6, 5, 4, strides=[4])), m.add("Relu", up(line, 6, 4, 8, strides=[4], pads=[2, 2])), up(line, 6, 4, 5, dilations=[2], strides=[2]))
+    box = m.input("box", rng.standard_normal((1, 4, 3, 2, 4)).astype(np.float32))
+    m.output(m.add("Relu", up(box, 4, 3, 2, 2, 2, strides=[2, 2, 2])), up(box, 4, 2, 3, 3, 3, strides=[2, 1, 2], pads=[1] * 6))
+    return m
+
+
 def images():
     """Images of other sizes, transposed convolutions, normalization of instances and groups."""
     m = Model("images", 21)
@@ -719,7 +764,7 @@ for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, ex
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, copies)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])

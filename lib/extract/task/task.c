@@ -383,6 +383,8 @@ static void make(const struct graph *g, const struct graph_node *n, enum layout 
 		break;
 	case TASK_CONV_TRANSPOSED:
 		make_product(g, n, a, node_in(g, n, 0), t);
+		if (!t->why)
+			task_transposed(g, n, layout, t);
 		break;
 	case TASK_CONV_DEFORMED:
 		make_product(g, n, a, node_out(g, n, 0), t);

@@ -14,8 +14,9 @@
  * Operators that stand for several (attention, fused and quantized ones) become nodes with the
  * same products and shapes (lib/extract/onnx/rewrite.h), but not in a graph that is run, because
  * masks and scales are left out. A recurrent network is one node with two tasks, each with a
- * number of times; the product in a transposed or deformable convolution is a task that is only a
- * part of its node.
+ * number of times; the product in a deformable convolution, and in some transposed ones, is a task
+ * that is only a part of its node. Other transposed convolutions are convolutions of unit stride,
+ * or products, whose channels or columns are moved to pixels behind them (task_transposed.c).
  *
  * Whatever else a model consists of is asked for by --ops all: attention as one operator
  * (task_attention.c, which looks from each softmax for the products on both sides), and softmax,
@@ -27,7 +28,7 @@
 #ifndef TL_EXTRACT_TASK_TASK_H
 #define TL_EXTRACT_TASK_TASK_H
 
-#include "lib/extract/graph/graph.h"
+#include "lib/extract/graph/infer.h"
 #include "lib/op/op.h"
 
 enum { TASK_TAKES = 24 };
@@ -75,6 +76,9 @@ struct task {
 	 * split. */
 	int channel_dim, channel_dims;
 	int pad; /* node of a Pad that went into the padding, or -1 */
+	/* Channels or columns of its result are pixels of the node's, and are moved there behind
+	 * it. So nothing can be taken into it that has another number for each element. */
+	int is_moved;
 	struct task_scales scales;
 };
 
@@ -99,6 +103,27 @@ struct task_wanted {
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
 /* The products in a recurrent network (task_rnn.c). */
 int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a, struct task *t);
+/* A transposed convolution (task_transposed.c). */
+enum task_phases_form {
+	PHASES_SUMS,	/* a product of pixels by taps; outputs are sums of its columns */
+	PHASES_COLUMNS, /* such a product where each output is one of its columns */
+	PHASES_CONV,	/* a convolution with a channel for each phase of the stride */
+};
+struct task_phases {
+	enum task_phases_form form;
+	struct window w;	/* of the node */
+	struct window conv;	/* of the convolution of unit stride */
+	int64_t groups, ic, oc; /* ic, oc: channels of one group */
+	int64_t phases;		/* of all axes together */
+	int is_moved;		/* what it makes lies elsewhere than in the node's result */
+};
+/* Finds it for a node whose shapes are known. -1: its window makes no sense. */
+int task_phases(const struct graph *g, const struct graph_node *n, struct task_phases *p,
+		struct err *e);
+/* Turns a task that is the product in the node into one that is all of the node, where that can be.
+ */
+void task_transposed(const struct graph *g, const struct graph_node *n, enum layout layout,
+		     struct task *t);
 /* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
 void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
 /* a x b and a + b, or -1 if either is unknown or the result absurd. */
@@ -108,7 +133,6 @@ const char *task_unknown_shape(struct arena *a, const struct value *const *v, in
 
 /* Along so many axes, of which the first may be missing: sizes of input and output, and of what has
  * the kernel first, in a problem that has these dimensions there. */
-struct window;
 void task_axes(int64_t *dim, const struct window *w, int axes, int in, int out, int kernel);
 /* The layout of images of three dimensions that goes with one of two. */
 enum layout task_layout(enum layout layout, int is_3d);

@@ -78,7 +78,7 @@ static int take_add(const struct graph *g, const struct graph_node *n, struct ta
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim, t->channel_dims))
 		return still_linear(t) && take_bias(t);
-	return shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem &&
+	return !t->is_moved && shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem &&
 	       task_push(t, POST_ADD);
 }
 
@@ -100,7 +100,7 @@ static int take_mul(const struct graph *g, const struct graph_node *n, struct ta
 	if (task_is_int(t) && shape_known(&v->shape) && shape_count(&v->shape) == 1 &&
 	    (v->is_const || makes_sums(&g->node[t->node])))
 		return still_linear(t); /* what sums of whole numbers stand for */
-	return shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem &&
+	return !t->is_moved && shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem &&
 	       task_push(t, POST_MUL);
 }
 
@@ -127,7 +127,7 @@ static int take_reshape(const struct graph *g, const struct graph_node *n, struc
 	const struct value *out = node_out(g, n, 0), *bias;
 	int dims;
 
-	if (!still_linear(t) || t->channel_dim < 0 ||
+	if (!still_linear(t) || t->channel_dim < 0 || t->is_moved ||
 	    (t->w.op != &op_matmul && t->w.op != &op_conv2d) || n->in[0] != cur ||
 	    t->channel_dim != mine->rank - 1 || !out || !shape_known(&out->shape) ||
 	    out->is_output || out->uses != 1 || !node_is(&g->node[out->consumer], OP_Add))
