@@ -261,6 +261,12 @@ static void test_hostile(void)
 	node(&h, "Add f c -> y", "");
 	output(&h, "y");
 	attack_model(&h, 13, "a normalization");
+	g = image();
+	weights(&g, "t", "8,3,4,4");
+	node(&g, "ConvTranspose x t -> a", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1");
+	node(&g, "Relu a -> y", "");
+	output(&g, "y");
+	attack_model(&g, 13, "a transposed convolution");
 }
 
 static void test_default(void)
