@@ -7,6 +7,7 @@
  * Under sanitizers there are fewer problems, and other ones: what is looked for there is how nests
  * are built, printed and interpreted. The compiler has no sanitizer, nor have kernels. */
 #include <dlfcn.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -728,7 +729,8 @@ static double exact(enum post kind, double x)
 /* Over many magnitudes of both signs. */
 static void check_accuracy(enum post kind)
 {
-	enum { COUNT = 4096 };
+	static const float limits[] = {-INFINITY, INFINITY, NAN, -FLT_MAX};
+	enum { COUNT = 4096, LIMITS = sizeof limits / sizeof *limits };
 	const struct post_op p = {.kind = kind};
 	struct arena a = ARENA_INIT;
 	struct nest n;
@@ -744,6 +746,7 @@ static void check_accuracy(enum post kind)
 		if (!isfinite(x[k]))
 			x[k] = 0;
 	}
+	memcpy(&x[COUNT - LIMITS], limits, sizeof limits);
 	nest_init(&n, &a, "activation");
 	src = nest_arg(&n, "src", TENSOR_SRC, COUNT, 0);
 	dst = nest_arg(&n, "dst", TENSOR_DST, COUNT, 1);
@@ -757,13 +760,19 @@ static void check_accuracy(enum post kind)
 		buffers[2] = random_floats(operand_size(&n, 2, 1));
 	if (interp_run(&n, (void **)buffers, &e) < 0)
 		bail_out("%s", e.msg);
-	for (int k = 0; k < COUNT; k++) {
+	for (int k = 0; k < COUNT - LIMITS; k++) {
 		double want = exact(kind, x[k]), error = fabs(y[k] - want) / fmax(fabs(want), 0.01);
 
 		if (!(error <= worst))
 			worst = error;
 	}
 	ok(worst < 1e-6, "%s: error %.1e", post_name(kind), worst);
+	for (int k = COUNT - LIMITS; k < COUNT; k++) {
+		const double want = exact(kind, x[k]);
+
+		ok(isnan(want) ? isnan(y[k]) : (double)y[k] == want || fabs(y[k] - want) < 1e-6,
+		   "%s of %g is %g: %g", post_name(kind), (double)x[k], want, (double)y[k]);
+	}
 	free(buffers[2]);
 	arena_free(&a);
 }

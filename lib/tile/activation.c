@@ -165,10 +165,11 @@ static value normal_tail(struct activation *a, value z)
 	return op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
 }
 
-/* x * P(X < x). Single precision: max(x, 0) - z P(X > z), z = |x|, so that nothing cancels. */
+/* x * P(X < x). Single precision: max(x, 0) - z P(X > z), z = |x|, so that nothing cancels.
+ * -infinity times 0 is NaN, as in the definition. */
 static value gelu(struct activation *a, value x)
 {
-	value z, tail;
+	value z, tail, above;
 
 	x = keep(a, x);
 	if (a->elem == ELEM_F64)
@@ -176,7 +177,8 @@ static value gelu(struct activation *a, value x)
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
 	z = keep(a, at_most(a, 13, op(a, EXPR_MAX, x, times(a, -1, x))));
 	tail = keep(a, op(a, EXPR_MUL, normal_tail(a, z), z));
-	return op(a, EXPR_SUB, at_least(a, 0, x), tail);
+	above = ex_op(a->n, EXPR_FMA, at_most(a, 0, x), number(a, 0), at_least(a, 0, x));
+	return op(a, EXPR_SUB, above, tail);
 }
 
 /* 1 - 2 P(X > |x| sqrt(2)), with the sign of x, which is x itself below 1e-30. */
@@ -189,10 +191,16 @@ static value error_function(struct activation *a, value x)
 	return op(a, EXPR_MUL, plus(a, times(a, -2, normal_tail(a, z)), 1), sign);
 }
 
-/* x; single precision: not below `least`, where the function is 0 already. */
-static value not_below(struct activation *a, value x, double least)
+/* 1 + exp(x). In single precision the exponential is the square of exp(x / 2): it is infinity where
+ * exp(x) is more than a float holds. So a quotient by it becomes 0 there, and NaN of -infinity. */
+static value one_and_exp_to_infinity(struct activation *a, value x)
 {
-	return a->elem == ELEM_F64 ? x : at_least(a, least, x);
+	value root;
+
+	if (a->elem == ELEM_F64)
+		return one_and_exp(a, x);
+	root = keep(a, exponential(a, times(a, 0.5, x)));
+	return keep(a, ex_op(a->n, EXPR_FMA, root, root, number(a, 1)));
 }
 
 /* 1 + tanh(y) = 2 / (1 + exp(-2 y)), y = sqrt(2 / pi) * (x + 0.044715 x^3) */
@@ -201,18 +209,15 @@ static value gelu_tanh(struct activation *a, value x)
 	const double once = -1.5957691216057308, cubed = 0.044715 * once;
 	value y;
 
-	x = keep(a, not_below(a, x, -10));
+	x = keep(a, x);
 	y = ex_op(a->n, EXPR_FMA, op(a, EXPR_MUL, x, x), number(a, cubed), number(a, once));
-	return op(a, EXPR_DIV, x, one_and_exp(a, op(a, EXPR_MUL, y, x)));
+	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, op(a, EXPR_MUL, y, x)));
 }
 
 static value silu(struct activation *a, value x)
 {
-	value below;
-
 	x = keep(a, x);
-	below = one_and_exp(a, times(a, -1, x));
-	return op(a, EXPR_DIV, not_below(a, x, -88), below);
+	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, times(a, -1, x)));
 }
 
 static value hardswish(struct activation *a, value x)
@@ -226,16 +231,6 @@ static value leaky_relu(struct activation *a, value x, double slope)
 {
 	x = keep(a, x);
 	return op(a, slope <= 1 ? EXPR_MAX : EXPR_MIN, x, times(a, slope, x));
-}
-
-/* 1 / (1 + exp(-x)), where the exponential is the square of exp(-x / 2): it overflows, and so the
- * function is 0 where exp(-x) is more than a float holds. Single precision. */
-static value sigmoid_to_zero(struct activation *a, value x)
-{
-	value root = keep(a, exponential(a, times(a, -0.5, x)));
-	value below = ex_op(a->n, EXPR_FMA, root, root, number(a, 1));
-
-	return op(a, EXPR_DIV, number(a, 1), keep(a, below));
 }
 
 int activation_waits(const struct post_op *p)
@@ -296,14 +291,15 @@ const struct expr *activation(struct nest *n, const struct expr *x, const struct
 const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const struct post_op *p)
 {
 	struct activation a = begin(n, x);
-	value nan;
+	value y;
 
 	a.room = room_of(&a);
-	nan = x = keep(&a, x);
-	if (p->kind == POST_GELU || p->kind == POST_GELU_TANH) /* -infinity times 0 */
-		nan = times(&a, 0, at_most(&a, 0, x));
-	return op(&a, EXPR_NAN, nan,
-		  p->kind == POST_SIGMOID ? sigmoid_to_zero(&a, x) : activated(&a, x, p));
+	x = keep(&a, x);
+	if (p->kind == POST_SIGMOID)
+		y = op(&a, EXPR_DIV, number(&a, 1), one_and_exp_to_infinity(&a, times(&a, -1, x)));
+	else
+		y = activated(&a, x, p);
+	return op(&a, EXPR_NAN, x, y);
 }
 
 /* The square of exp(x / 2), which is far from the limits where exp(x) overflows or vanishes. */

@@ -75,7 +75,8 @@ struct task {
 	 * known), and how many they are. There are several where the columns of a product were
 	 * split. */
 	int channel_dim, channel_dims;
-	int pad; /* node of a Pad that went into the padding, or -1 */
+	int is_run; /* it is computed, and not only told: what it makes of infinity counts */
+	int pad;    /* node of a Pad that went into the padding, or -1 */
 	/* Channels or columns of its result are pixels of the node's, and are moved there behind
 	 * it. So nothing can be taken into it that has another number for each element. */
 	int is_moved;

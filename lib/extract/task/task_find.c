@@ -33,6 +33,7 @@ static void finish(const struct graph *g, const struct task_wanted *wanted, stru
 		t->why = t->w.op == &op_conv3d ? "3-D" : set_running(g, wanted, a, t);
 	if (t->why || t->part || t->w.op == &op_attention)
 		return;
+	t->is_run = wanted->kinds == TASKS_RUN;
 	task_fuse(g, t, absorbed);
 	if (task_is_int(t)) {
 		task_scale(g, t);

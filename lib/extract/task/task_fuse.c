@@ -184,13 +184,14 @@ static int take_clip(const struct graph *g, const struct graph_node *n, struct t
 	return push_op(t, (struct post_op){POST_CLIP, low, high});
 }
 
+/* By a slope of 0 it is a ReLU, except of -infinity, of which it makes NaN. */
 static int take_leaky_relu(const struct graph_node *n, struct task *t)
 {
 	double slope = (double)node_float(n, "alpha", 0.01F);
 
 	if (!isfinite(slope))
 		return 0;
-	return slope == 0 ? task_push(t, POST_RELU)
+	return slope == 0 ? !t->is_run && task_push(t, POST_RELU)
 			  : push_op(t, (struct post_op){POST_LEAKY_RELU, slope, 0});
 }
 
