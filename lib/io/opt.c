@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/nearest.h"
+#include "lib/base/stack.h"
 #include "lib/io/complete.h"
 #include "lib/io/descriptors.h"
 #include "lib/io/help.h"
@@ -165,9 +166,12 @@ int opt_parse(const struct program *p, int argc, char **argv)
 {
 	const struct opt *same, *other;
 	struct getopt_table t;
+	struct err e = ERR_INIT;
 	int c, n;
 
 	descriptors_open();
+	if (stack_prepare(&e))
+		exit(opt_fail(p, &e));
 	option_check(p);
 	/* A reader that went away and a file that may not grow are errors of write(). */
 	signal(SIGPIPE, SIG_IGN);
