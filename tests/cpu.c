@@ -21,11 +21,23 @@ static int look(const char *told, struct limits *m)
 
 static void test_caches(void)
 {
-	static const char *const bad[] = {
-		"l1d",	     "l1d=",	 "l1d=0",     "l1d=-1",
-		"l1d=32K",   "l1=32768", "l2=1,",     ",",
-		"l2=1;l3=2", "=1",	 "threads=2", "l2=1 l3=2",
-		"wide=0",    "wide=3",	 "l3rate=65", "l3=9999999999999999999999"};
+	static const char *const bad[] = {"l1d",
+					  "l1d=",
+					  "l1d=0",
+					  "l1d=-1",
+					  "l1d=32K",
+					  "l1=32768",
+					  "l2=1,",
+					  ",",
+					  "l2=1;l3=2",
+					  "=1",
+					  "threads=2",
+					  "l2=1 l3=2",
+					  "wide=0",
+					  "wide=3",
+					  "l3rate=65",
+					  "l3rate=-1",
+					  "l3=9999999999999999999999"};
 	struct limits here, m;
 	int refused = 0, all = sizeof bad / sizeof *bad, rc;
 
@@ -43,6 +55,9 @@ static void test_caches(void)
 	ok(rc == 0 && m.l1d == here.l1d && m.l2 == 77777 && m.l3 == here.l3, "or of one of them");
 	rc = look("wide=2,l2=77777", &m);
 	ok(rc == 0 && m.wide_turns == 2 && m.l2 == 77777, "the widest vectors in two turns");
+	rc = look("l3rate=0", &m);
+	ok(rc == 0 && m.l3_rate == 0,
+	   "TL_LIMITS tells that the rate of the third level is not known %s", err.msg);
 	rc = look("l3rate=12", &m);
 	ok(rc == 0 && m.l3_rate == 12 && m.wide_turns == here.wide_turns,
 	   "bytes of the third level");

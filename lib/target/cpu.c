@@ -146,12 +146,12 @@ static int told_limits(struct limits *m, struct err *e)
 	int64_t wide = m->wide_turns, rate = m->l3_rate;
 	const struct {
 		const char *name;
-		int64_t *value, most;
-	} limit[] = {{"l1d=", &m->l1d, bytes},
-		     {"l2=", &m->l2, bytes},
-		     {"l3=", &m->l3, bytes},
-		     {"wide=", &wide, turns},
-		     {"l3rate=", &rate, most_rate}};
+		int64_t *value, least, most;
+	} limit[] = {{"l1d=", &m->l1d, 1, bytes},
+		     {"l2=", &m->l2, 1, bytes},
+		     {"l3=", &m->l3, 1, bytes},
+		     {"wide=", &wide, 1, turns},
+		     {"l3rate=", &rate, 0, most_rate}};
 	const char *told = getenv("TL_LIMITS");
 
 	for (const char *p = told; p && *p;) {
@@ -161,7 +161,7 @@ static int told_limits(struct limits *m, struct err *e)
 		while (i < n && strncmp(p, limit[i].name, strlen(limit[i].name)) != 0)
 			i++;
 		if (i == n || !isdigit((unsigned char)*(p = strchr(p, '=') + 1)) ||
-		    (*limit[i].value = strtoll(p, &end, 10)) <= 0 ||
+		    (*limit[i].value = strtoll(p, &end, 10)) < limit[i].least ||
 		    *limit[i].value > limit[i].most || (*end && (*end != ',' || !end[1])))
 			return err_status(e, EXIT_USAGE,
 					  "TL_LIMITS is \"%s\"; it wants bytes, turns of the "
@@ -196,8 +196,8 @@ static int set_isa(const char *isa, struct limits *m)
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512_vnni|avx512|avx2|
  * scalar (asking for more than the CPU has is an error). Caches as the kernel tells them, or as
  * TL_LIMITS does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors),l3rate=N
- * (bytes a cycle that a core has from the third level), or some of these. Threads: OMP_NUM_THREADS,
- * else the CPUs that this process may run on, and its control groups grant. */
+ * (bytes a cycle that a core has from the third level; 0: not known), or some of these. Threads:
+ * OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups grant. */
 static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
