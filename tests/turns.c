@@ -87,6 +87,34 @@ static void test_limit(void)
 	   owed, open);
 }
 
+/* How many processes a tie has that is never clear, beside so many finals that are clear after what
+ * was asked for; each process takes 1 s, and the first ones first_s. */
+static int tie(int others, int asked, double first_s)
+{
+	struct turns_spent s = {0};
+	int processes = 0;
+
+	for (int i = 0; i < others * asked; i++)
+		turns_add(&s, i % asked, asked, i % asked ? 1 : first_s);
+	while (processes < 1000 && turns_may_more(&s, processes, asked, 1)) {
+		turns_add(&s, processes, asked, processes ? 1 : first_s);
+		processes++;
+	}
+	ok(s.first_s == first_s, "the longest first process took %g s", s.first_s);
+	return processes;
+}
+
+static void test_more(void)
+{
+	const int alone = tie(0, 4, 1), beside = tie(3, 4, 1), long_first = tie(1, 2, 3),
+		  single = tie(0, 1, 1);
+
+	ok(alone == 4 + 2, "a tie alone has half as much again: %d processes", alone);
+	ok(beside == 4 + 8, "beside clear verdicts it has their half, too: %d", beside);
+	ok(long_first == 2 + 4, "time counts, not processes: %d", long_first);
+	ok(single == 1, "there is no half of one process: %d", single);
+}
+
 static void test_span(void)
 {
 	double now = 100;
@@ -115,6 +143,7 @@ int main(void)
 	test_order();
 	test_time();
 	test_limit();
+	test_more();
 	test_span();
 	return done_testing();
 }

@@ -85,24 +85,7 @@ static int take_turn(struct measure *m, struct entry *x, double limit_s, struct 
 	return put_final(m, x, e);
 }
 
-/* This counts what the processes of all finals took. */
-struct spent {
-	double first_s; /* the longest first one, with all that comes before it */
-	double asked_s; /* those that were asked for */
-	double more_s;	/* those beyond, of open verdicts */
-};
-
-/* Ties may stay open for ever. So further processes take about this share at most of the time of
- * those that were asked for. */
-static const double MORE = 0.5;
-
-/* Is there more time for a final that has had what was asked for? */
-static int has_more(const struct entry *x, const struct spent *s, int asked)
-{
-	return x->f.processes < asked || s->more_s + x->last_s <= MORE * s->asked_s;
-}
-
-static void fill_turn(const struct measure *m, const struct entry *x, const struct spent *s,
+static void fill_turn(const struct measure *m, const struct entry *x, const struct turns_spent *s,
 		      struct turn *t)
 {
 	const int asked = (int)m->rules.finals;
@@ -110,25 +93,16 @@ static void fill_turn(const struct measure *m, const struct entry *x, const stru
 
 	*t = (struct turn){.processes = x->f.processes,
 			   .owes = final_owes(&x->f, asked),
-			   .wants = !x->done && final_wants(&x->f, asked) && has_more(x, s, asked),
+			   .wants = !x->done && final_wants(&x->f, asked) &&
+				    turns_may_more(s, x->f.processes, asked, x->last_s),
 			   .may_more = asked >= FINAL_LEAST,
 			   .weight = (double)x->g->count * time_s,
 			   .last_s = x->f.processes ? x->last_s : s->first_s};
 }
 
-static void add_spent(struct spent *s, const struct turn *t, int asked, double took_s)
-{
-	if (!t->processes)
-		s->first_s = fmax(s->first_s, took_s);
-	if (t->processes < asked)
-		s->asked_s += took_s;
-	else
-		s->more_s += took_s;
-}
-
 static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n, struct err *e)
 {
-	struct spent spent = {0};
+	struct turns_spent spent = {0};
 	int rc = 0, next = -1;
 
 	while (rc == 0) {
@@ -144,7 +118,7 @@ static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n,
 			return -1;
 		start = clock_now();
 		rc = take_turn(m, &x[next], turns_limit(t, n, next, left_s), e);
-		add_spent(&spent, &t[next], (int)m->rules.finals, clock_now() - start);
+		turns_add(&spent, t[next].processes, (int)m->rules.finals, clock_now() - start);
 	}
 	/* The time is over for these. */
 	for (int i = 0; i < n && rc == 0; i++)

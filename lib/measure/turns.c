@@ -9,6 +9,23 @@ static const double TIMED = 0.25;
 /* The timed calls of a process that is owed take so long. */
 static const double OWED_S = 0.01;
 
+static const double MORE = 0.5; /* of the time of those that were asked for */
+
+void turns_add(struct turns_spent *s, int processes, int asked, double took_s)
+{
+	if (!processes)
+		s->first_s = fmax(s->first_s, took_s);
+	if (processes < asked)
+		s->asked_s += took_s;
+	else
+		s->more_s += took_s;
+}
+
+int turns_may_more(const struct turns_spent *s, int processes, int asked, double last_s)
+{
+	return processes < asked || s->more_s + last_s <= MORE * s->asked_s;
+}
+
 /* Returns how long the processes take that are owed, as far as is known. */
 static double owed_s(const struct turn *t, int n)
 {

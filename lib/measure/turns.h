@@ -24,6 +24,20 @@ struct turn {
 			  known */
 };
 
+/* This counts what the processes of all finals took. */
+struct turns_spent {
+	double first_s; /* the longest first one, with all that comes before it */
+	double asked_s; /* those that were asked for */
+	double more_s;	/* those beyond, of open verdicts */
+};
+
+/* Adds what a process took: the next one of a final that had so many, where so many are asked for
+ * of each. */
+void turns_add(struct turns_spent *s, int processes, int asked, double took_s);
+/* May a final have another process, if its last one took last_s? Ties may stay open for ever, so
+ * those beyond what was asked for take half the time of these at most. */
+int turns_may_more(const struct turns_spent *s, int processes, int asked, double last_s);
+
 /* The final that has the next process; -1: none. last: the one that had the last; -1: none. left_s:
  * the time that is left; INFINITY: there is no limit. */
 int turns_next(const struct turn *t, int n, int last, double left_s);
