@@ -402,6 +402,7 @@ shell("tar -xf '$here/networks/tensorflow/variables-open.tar.zst' -C '$tmp'");
 shell("gzip -k '$tmp/known'");
 shell("'$bin/tl-store' -q -d '$tmp/known.db' '$tmp/known'");
 shell("'$bin/tl-extract' -q '$tmp/tiny.onnx' | '$bin/tl-gen' -n 2 >'$tmp/two'");
+shell("'$bin/tl-measure' -q --final 0 --no-preempt '$tmp/two' >'$tmp/measured' && '$bin/tl-store' -q -d '$tmp/measured.db' '$tmp/measured'");
 shell("OMP_NUM_THREADS=1 '$bin/tl-train' --trials=1 --bag=1 -o '$tmp/model' '$tmp/known'");
 spew("$tmp/old", "old\n");
 results('a', '-v n=6');
@@ -529,6 +530,12 @@ my @cases = (
 	{name => 'tl-run --workloads', argv => ["$bin/tl-run", '--precision=bf16', '--workloads', 'out', "$tmp/tiny.onnx"],
 		env => {TL_CACHE => 'cache'}, files => {out => "$tmp/old"}, writes => ['out'], share => 0.2, judge => \&judge_cache,
 		must => [qw(malloc read write open path)]},
+	{name => 'tl-run --in-place', argv => ["$bin/tl-run", '-q', '-d', 'db', '-m', 'none', '-t', 1, '--random-weights', 1, '--race-all', '--in-place=0.05s',
+			"$tmp/tiny.onnx"],
+		env => {TL_CACHE => 'cache'}, files => {db => "$tmp/measured.db"}, may_leave => ['db-journal'], share => 0.1, judge => \&judge_cache,
+		must => [qw(malloc read write open path exec sqlite)]},
+	{name => 'tl-replay, the env of this machine', argv => ["$bin/tl-replay", '--from', "$tmp/measured", '-o', 'out', "$tmp/two"],
+		files => {out => "$tmp/old"}, writes => ['out'], view => \&outcomes, partial => 1, share => 0.3, must => [qw(exec open)]},
 	{name => 'tl-replay', argv => ["$bin/tl-replay", '--from', "$tmp/known.gz", '--env', 'e1000000000000000000000000000000', '-o', 'out', "$tmp/candidates"],
 		files => {out => "$tmp/old"}, writes => ['out'], view => \&outcomes, partial => 1, must => \@io,
 		why => qr{gzip decompression failed}},
