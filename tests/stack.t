@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC3045 # dash has ulimit -s
 # A small stack: programs make theirs larger, and their threads', or say that they cannot.
 bin=${BIN:-bin}
 # shellcheck source=tests/tap.sh
