@@ -4,37 +4,35 @@
 
 #include "lib/nest/nest.h"
 
-struct affine af(int64_t c)
+/* a += k * b */
+static void add(struct affine *a, const struct affine *b, int64_t k)
 {
-	return (struct affine){.c = c};
-}
+	a->c += k * b->c;
+	for (int i = 0; i < b->n; i++) {
+		int j = 0;
 
-struct affine af_var(int var)
-{
-	return (struct affine){.n = 1, .t[0] = {1, -1, (int16_t)var}};
+		while (j < a->n && (a->t[j].var != b->t[i].var || a->t[j].sym != b->t[i].sym))
+			j++;
+		if (j < a->n) {
+			a->t[j].coef += k * b->t[i].coef;
+			continue;
+		}
+		assert(a->n < AFFINE_TERMS);
+		a->t[a->n] = b->t[i];
+		a->t[a->n++].coef *= k;
+	}
 }
 
 struct affine af_add(struct affine a, struct affine b)
 {
-	a.c += b.c;
-	for (int i = 0; i < b.n; i++) {
-		int j = 0;
-
-		while (j < a.n && (a.t[j].var != b.t[i].var || a.t[j].sym != b.t[i].sym))
-			j++;
-		if (j < a.n) {
-			a.t[j].coef += b.t[i].coef;
-			continue;
-		}
-		assert(a.n < AFFINE_TERMS);
-		a.t[a.n++] = b.t[i];
-	}
+	add(&a, &b, 1);
 	return a;
 }
 
 struct affine af_sub(struct affine a, struct affine b)
 {
-	return af_add(a, af_mul(b, -1));
+	add(&a, &b, -1);
+	return a;
 }
 
 struct affine af_mul(struct affine a, int64_t k)
@@ -72,7 +70,7 @@ struct affine af_sum_(const struct affine *a, unsigned long n)
 	struct affine s = a[0];
 
 	for (unsigned long i = 1; i < n; i++)
-		s = af_add(s, a[i]);
+		add(&s, &a[i], 1);
 	return s;
 }
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 void nest_init(struct nest *n, struct arena *a, const char *name)
 {
@@ -68,13 +69,15 @@ static struct buffer *new_buffer(struct nest *n, const char *name, enum buffer_k
 {
 	struct buffer *b = &n->buffer[take(n, &n->nbuffers, NEST_BUFFERS, "buffers")];
 
-	*b = (struct buffer){.name = name,
-			     .kind = kind,
-			     .lanes = 1,
-			     .cols = 1,
-			     .slot = -1,
-			     .stride_param = -1,
-			     .base = -1};
+	_Static_assert(offsetof(struct buffer, packing) + sizeof b->packing == sizeof *b, "last");
+	memset(b, 0,
+	       offsetof(struct buffer, packing)); /* most buffers have none, and it is large */
+	b->packing.rank = b->packing.nmaps = b->packing.naxes = 0;
+	b->packing.swizzle = (struct swizzle){0};
+	b->name = name;
+	b->kind = kind;
+	b->lanes = b->cols = 1;
+	b->slot = b->stride_param = b->base = -1;
 	return b;
 }
 
