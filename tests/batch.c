@@ -19,7 +19,7 @@ static struct {
 	int64_t answered, dropped, fail_from; /* fail_from: the first that fails; -1: none does */
 	int64_t stop_at;		      /* the taker wants no more from here on; -1: never */
 	int in_order, here;
-	atomic_int at[BATCH_THREADS + 1], shared, not_elsewhere;
+	atomic_int at[BATCH_THREADS], shared, not_elsewhere;
 } seen;
 
 static int work(void *arg, int place, void *items, size_t n, struct err *e)
@@ -59,13 +59,15 @@ static int take(void *arg, void *item, int done, struct err *e)
 }
 
 static size_t items = BATCH_ITEMS; /* of a batch */
+static int together = 1;
 
 /* Puts n items, to the end or until one fails; finish 0: gives up instead. Returns how many went
  * in. */
 static int64_t put(int threads, int64_t n, int finish, int64_t fail_from, int64_t stop_at,
 		   struct err *e)
 {
-	struct batches *b = batches_new(sizeof(struct item), items, threads, work, take, NULL);
+	struct batches *b =
+		batches_new(sizeof(struct item), items, threads, together, work, take, NULL);
 	int64_t i;
 	int rc = 0;
 
@@ -103,7 +105,7 @@ static void test_order(int threads)
 
 static void test_failure(int threads)
 {
-	const int64_t from = 3 * BATCH_ITEMS + 5, n = 12 * BATCH_ITEMS;
+	const int64_t from = 3 * BATCH_ITEMS + 5, n = 40 * BATCH_ITEMS;
 	struct err e = ERR_INIT;
 	int64_t in = put(threads, n, 1, from, -1, &e);
 
@@ -137,9 +139,29 @@ static void test_ones(void)
 	items = BATCH_ITEMS;
 }
 
+/* When answers are taken follows from the number of items alone. */
+static void test_together(void)
+{
+	enum { BLOCK = 8 * 16 };
+	struct err e = ERR_INIT;
+
+	items = 16;
+	together = 8;
+	put(1, 2 * BLOCK - 1, 0, -1, -1, &e);
+	ok(seen.answered == 0, "answers wait for the second block: %lld", (long long)seen.answered);
+	put(1, 2 * BLOCK, 0, -1, -1, &e);
+	ok(seen.answered == BLOCK, "and are taken of a whole one: %lld", (long long)seen.answered);
+	put(1, 9 * BLOCK + 17, 1, -1, -1, &e);
+	ok(seen.answered == 9 * BLOCK + 17 && !seen.dropped && seen.in_order,
+	   "each item is answered once, in order");
+	items = BATCH_ITEMS;
+	together = 1;
+}
+
 int main(void)
 {
 	test_ones();
+	test_together();
 	for (int threads = 1; threads <= BATCH_THREADS; threads += BATCH_THREADS - 1) {
 		test_order(threads);
 		test_failure(threads);

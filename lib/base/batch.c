@@ -1,5 +1,6 @@
 #include "lib/base/batch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,25 +15,31 @@ struct batch {
 	struct err e;
 };
 
+/* So many batches of many items a thread may wait, for work or for their answers to be taken: no
+ * thread stands still while the caller takes those of another. */
+enum { WAITING = 4, RING = WAITING * BATCH_THREADS + 1 };
+
 /* A ring: one batch fills, those before it are worked on, in their order. */
 struct batches {
 	size_t size, items;
 	batch_work *work;
 	batch_take *take;
 	void *arg;
-	int threads, working; /* batches that are worked on or have answers that wait */
+	int threads, ring, together;
+	int working; /* batches that wait, are worked on or have answers that wait */
 	int filling;
-	struct batch batch[BATCH_THREADS + 1];
+	struct batch batch[RING];
 	/* Threads live as long as the batches do: to start one costs more than many an item. */
 	int started;
 	pthread_t thread[BATCH_THREADS];
 	pthread_mutex_t lock; /* of the batches' states, and of these: */
 	pthread_cond_t changed;
-	int next; /* batch to work on */
+	int next;   /* batch to work on */
+	int places; /* that threads have taken */
 	int ended;
 };
 
-struct batches *batches_new(size_t size, size_t items, int threads, batch_work *work,
+struct batches *batches_new(size_t size, size_t items, int threads, int together, batch_work *work,
 			    batch_take *take, void *arg)
 {
 	struct batches *b = xcalloc(1, sizeof *b);
@@ -43,7 +50,10 @@ struct batches *batches_new(size_t size, size_t items, int threads, batch_work *
 	b->take = take;
 	b->arg = arg;
 	b->threads = threads < 1 ? 1 : threads > BATCH_THREADS ? BATCH_THREADS : threads;
-	for (int i = 0; i <= b->threads; i++)
+	b->together = together;
+	b->ring = together > 1 ? 2 * together : (items > 1 ? WAITING : 1) * b->threads + 1;
+	assert(b->ring <= RING);
+	for (int i = 0; i < b->ring; i++)
 		b->batch[i].items = xmalloc(size * items);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->changed, NULL);
@@ -61,14 +71,15 @@ void *batches_slot(struct batches *b)
 static void *work(void *arg)
 {
 	struct batches *b = arg;
+	int place;
 
 	pthread_mutex_lock(&b->lock);
+	place = b->places++;
 	for (;;) {
-		const int place = b->next;
-		struct batch *t = &b->batch[place];
+		struct batch *t = &b->batch[b->next];
 
 		if (t->state == WAITS) {
-			b->next = (place + 1) % (b->threads + 1);
+			b->next = (b->next + 1) % b->ring;
 			pthread_mutex_unlock(&b->lock);
 			t->rc = b->work(b->arg, place, t->items, t->n, &t->e);
 			pthread_mutex_lock(&b->lock);
@@ -97,8 +108,7 @@ static void drop(struct batches *b, struct batch *t, size_t first)
 /* The one that is worked on longest, when it is done. */
 static struct batch *oldest(struct batches *b)
 {
-	const int ring = b->threads + 1;
-	struct batch *t = &b->batch[(b->filling + ring - b->working) % ring];
+	struct batch *t = &b->batch[(b->filling + b->ring - b->working) % b->ring];
 
 	pthread_mutex_lock(&b->lock);
 	while (t->state != IS_DONE)
@@ -141,8 +151,9 @@ static int begin(struct batches *b, struct err *e)
 {
 	struct batch *t = &b->batch[b->filling];
 
-	if (b->working == b->threads && take_answers(b, e) < 0)
-		return -1;
+	for (int i = 0, full = b->working == b->ring - 1; full && i < b->together; i++)
+		if (take_answers(b, e) < 0)
+			return -1;
 	if (b->started < b->threads && b->started == b->working && start_thread(b, e) < 0)
 		return -1;
 	t->e = (struct err)ERR_INIT;
@@ -151,7 +162,7 @@ static int begin(struct batches *b, struct err *e)
 	pthread_cond_broadcast(&b->changed);
 	pthread_mutex_unlock(&b->lock);
 	b->working++;
-	b->filling = (b->filling + 1) % (b->threads + 1);
+	b->filling = (b->filling + 1) % b->ring;
 	return 0;
 }
 
@@ -184,7 +195,7 @@ void batches_free(struct batches *b)
 		pthread_join(b->thread[i], NULL);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
-	for (int i = 0; i <= b->threads; i++) {
+	for (int i = 0; i < b->ring; i++) {
 		drop(b, &b->batch[i], 0);
 		free(b->batch[i].items);
 	}

@@ -19,8 +19,8 @@ enum { BATCH_ITEMS = 2048, BATCH_THREADS = 4 };
 
 struct batches;
 
-/* Works on n items, in another thread than the caller's. place: 0 to BATCH_THREADS; no two calls
- * have the same place at the same time. -1: the items have no answer, and the caller gets e. */
+/* Works on n items, in another thread than the caller's. place: the thread's number, from 0 and
+ * less than BATCH_THREADS. -1: the items have no answer, and the caller gets e. */
 typedef int batch_work(void *arg, int place, void *items, size_t n, struct err *e);
 /* Takes an item's answer. done 0: there is no answer; free what the item holds. -1: stop, no
  * further items make sense. */
@@ -28,8 +28,10 @@ typedef int batch_take(void *arg, void *item, int done, struct err *e);
 
 /* Items have `size` bytes, and a batch has `items` of them: BATCH_ITEMS, or 1 if the work on each
  * is long. threads: how many batches are worked on at a time, at most; never more than
- * BATCH_THREADS. */
-struct batches *batches_new(size_t size, size_t items, int threads, batch_work *work,
+ * BATCH_THREADS. No more batches of one item are begun than are worked on at once.
+ * together: the answers of so many batches are taken at a time, and when as many more are filled;
+ * more than 1 for one thread alone, and at most 8. */
+struct batches *batches_new(size_t size, size_t items, int threads, int together, batch_work *work,
 			    batch_take *take, void *arg);
 /* Memory for the next item; it holds bytes of earlier items. */
 void *batches_slot(struct batches *b);

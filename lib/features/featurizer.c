@@ -20,7 +20,7 @@ struct featurizer {
 	size_t step; /* of a slot with its item */
 	featurizer_take *take;
 	struct batches *batches;
-	struct arena arena[BATCH_THREADS + 1]; /* one for each thread */
+	struct arena arena[BATCH_THREADS]; /* one for each thread */
 };
 
 static int work(void *arg, int place, void *items, size_t n, struct err *e)
@@ -64,7 +64,7 @@ struct featurizer *featurizer_new(const struct data_env *env, int features, size
 	f->size = size;
 	f->step = (sizeof(struct slot) + size + align - 1) / align * align;
 	f->take = take;
-	f->batches = batches_new(f->step, items, env->limits.threads, work, take_one, f);
+	f->batches = batches_new(f->step, items, env->limits.threads, 1, work, take_one, f);
 	return f;
 }
 
@@ -88,7 +88,7 @@ void featurizer_free(struct featurizer *f)
 	if (!f)
 		return;
 	batches_free(f->batches);
-	for (int i = 0; i <= BATCH_THREADS; i++)
+	for (int i = 0; i < BATCH_THREADS; i++)
 		arena_free(&f->arena[i]);
 	free(f);
 }

@@ -6,6 +6,10 @@
 
 #include "lib/base/batch.h"
 
+/* Rows of a batch: few, as a workload waits for its last one. Answers are taken of 2048 at a time,
+ * because which candidate tl-filter draws at random follows from their order. */
+enum { PREDICTED = 256, TOGETHER = 2048 / PREDICTED };
+
 struct input {
 	float x[FEATURES];
 	double value, deviation;
@@ -20,8 +24,8 @@ struct predictor {
 	predictor_take *take;
 	struct batches *batches;
 	/* Used by the thread: the model reads rows that lie side by side. */
-	float x[BATCH_ITEMS * FEATURES];
-	double value[BATCH_ITEMS], deviation[BATCH_ITEMS];
+	float x[PREDICTED * FEATURES];
+	double value[PREDICTED], deviation[PREDICTED];
 };
 
 static int predict(void *arg, int place, void *items, size_t n, struct err *e)
@@ -69,7 +73,7 @@ struct predictor *predictor_new(const struct model *m, int first_only, size_t si
 	p->size = size;
 	p->step = (sizeof(struct input) + size + align - 1) / align * align;
 	p->take = take;
-	p->batches = batches_new(p->step, BATCH_ITEMS, 1, predict, take_one, p);
+	p->batches = batches_new(p->step, PREDICTED, 1, TOGETHER, predict, take_one, p);
 	return p;
 }
 

@@ -89,7 +89,7 @@ static int take_bagged(void *arg, void *item, int done, struct err *e)
 static int train_bags(const struct bag *bag, int bags, int threads, struct err *e)
 {
 	struct batches *b =
-		batches_new(sizeof(struct bagged), 1, threads, train_bagged, take_bagged, NULL);
+		batches_new(sizeof(struct bagged), 1, threads, 1, train_bagged, take_bagged, NULL);
 	int rc = 0;
 
 	for (int k = 0; k < bags; k++)
