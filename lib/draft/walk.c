@@ -194,10 +194,27 @@ static int conflicts(const struct walk *w, const double *step, int inner)
  */
 static int straddles(const struct walk *w, const double *step, int bytes)
 {
+	const int is_power = !(bytes & (bytes - 1)); /* nearly always, and divisions are slow */
+
 	for (int d = 0; d < w->depth; d++)
-		if ((int64_t)step[d] % bytes)
+		if (is_power ? (int64_t)step[d] & (bytes - 1) : (int64_t)step[d] % bytes)
 			return 1;
 	return 0;
+}
+
+/* All that find_touched() fills in. */
+static void copy_touched(struct walk_site *to, const struct walk_site *from)
+{
+	to->buffer = from->buffer;
+	to->depth = from->depth;
+	to->pages = from->pages;
+	for (int d = 0; d < from->depth; d++)
+		to->loop[d] = from->loop[d];
+	for (int d = 0; d <= from->depth; d++) {
+		to->span[d] = from->span[d];
+		to->touched[d] = from->touched[d];
+		to->outside[d] = from->outside[d];
+	}
 }
 
 /* Fills in what follows from the path and the slopes. */
@@ -271,7 +288,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
 		add_form(&f, &w->view[buffer], 1);
 	if (is_like_last(w, &f, lanes, root)) {
-		*t = t[-1];
+		copy_touched(t, &t[-1]);
 	} else {
 		t->buffer = root;
 		find_touched(w, &f, lanes, t);
