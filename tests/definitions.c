@@ -367,7 +367,7 @@ static double zero_point_at(const struct problem *p, int64_t o, int64_t y, int64
 		for (int64_t t = 0; t < 9; t++)
 			sum += padded_at(p, c, y - 1 + t / 3, x - 1 + t % 3) *
 			       (int64_t)p->tensor[TENSOR_WEIGHTS][(o * channels + c) * 9 + t];
-	return fmin(fmax(nearbyint((double)sum * (double)p->tensor[TENSOR_SCALE][o] +
+	return fmin(fmax(nearbyint(nearbyint((double)sum * (double)p->tensor[TENSOR_SCALE][o]) +
 				   (double)p->tensor[TENSOR_SHIFT][o]),
 			 0),
 		    255);

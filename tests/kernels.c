@@ -669,6 +669,42 @@ static void check_extremes(const struct limits *m)
 	   (long long)tally.compiled);
 }
 
+/* A zero point is added behind rounding, also where it is odd and a sum lies halfway between two
+ * whole numbers: all factors are 1/2, and whole sums are exact. */
+static void check_halves(const struct limits *m)
+{
+	static const char *const problems[][4] = {
+		{"conv2d", "ic8ih6oc24oh6kh3ph1", "nhwc", "bias,scale,shift"},
+		{"conv2d", "ic8ih6oc20oh6kh3ph1", "nchw", "bias,scale,shift,pad"},
+		{"conv2d", "ic16ih5oc40oh5kh1", "nhwc", "scale,relu,shift"},
+		{"conv2d", "g24ic24ih7oc24oh7kh3ph1", "nhwc", "bias,scale,shift"},
+		{"conv2d", "g24ic24ih7oc24oh7kh3ph1", "nchw", "scale,shift,relu"},
+		{"matmul", "7x32:32x42", "ab", "bias,scale,shift"},
+	};
+	static const char *const types[] = {"u8:s8:u8", "u8:s8:s8", "s8:s8:u8", "s8", "u8:s8:s32"};
+	const struct shares few = {1, 4};
+	struct tally tally = {0};
+
+	rng_seed(&rng, SEED, "halves");
+	exactly = 1;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+		for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+			struct problem p = {.halves = 1};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2],
+					       problems[i][3], &e) < 0 ||
+			    workload_set_dtype(&p.w, types[k], strlen(types[k]), &e) < 0)
+				bail_out("%s", e.msg);
+			check_problem(&p, m, 1, &few, &tally);
+		}
+	close_problems();
+	exactly = 0;
+	ok(!tally.bad && tally.compiled,
+	   "%s: halves are rounded before a zero point: %lld compiled", m->isa,
+	   (long long)tally.compiled);
+}
+
 /* ---- activations ---- */
 
 /* One post-op, alone or behind others, in each algorithm. */
@@ -894,6 +930,7 @@ int main(void)
 			   "%lld as assembly", (long long)tally.assembled);
 		}
 		check_extremes(&m);
+		check_halves(&m);
 		if (!dots)
 			check_groups_by_hand(&m);
 		if (m.lanes > 1 && !dots) {

@@ -273,6 +273,7 @@ struct problem {
 	int64_t size[TENSOR_ROLES];
 	int extremes; /* of whole numbers; 0: none. Bit 0: the weights are the least, 1: the source
 		       */
+	int halves;   /* whole numbers are small, factors of their sums 1/2, and shifts odd */
 	float *expected;
 };
 
@@ -315,6 +316,14 @@ static inline void set_extremes(const struct workload *w, enum tensor_role role,
 		x[i] = (float)(least ? from : to);
 }
 
+static inline void set_halves(enum tensor_role role, float *x, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		x[i] = role == TENSOR_SCALE   ? 0.5F
+		       : role == TENSOR_SHIFT ? 41
+					      : fmodf(x[i], role == TENSOR_BIAS ? 32 : 4);
+}
+
 /* Random floats become values that the tensor's type has. */
 static inline void set_values(const struct workload *w, enum tensor_role role, float *x, int64_t n)
 {
@@ -343,6 +352,8 @@ static inline void problem_open(struct problem *p)
 		if (p->extremes && is_factor)
 			set_extremes(&p->w, t[i].role, p->extremes >> (t[i].role == TENSOR_SRC) & 1,
 				     p->tensor[t[i].role], t[i].size);
+		if (p->halves)
+			set_halves(t[i].role, p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;
 	}
 	nest_init(&nest, &a, "naive");

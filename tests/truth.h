@@ -38,7 +38,7 @@ static inline double with_posts(const struct workload *w, const struct baseline_
 			x *= t->scale[channel];
 			break;
 		case POST_SHIFT:
-			x += t->shift[channel];
+			x = (dtype_is_int(w->dtype.dst) ? nearbyint(x) : x) + t->shift[channel];
 			break;
 		case POST_PAD: /* conv_at() */
 			break;

@@ -207,7 +207,7 @@ enum expr_kind {
 			what comes out are normal numbers */
 	EXPR_EXP,    /* definitions alone: scalars of double precision */
 	EXPR_ERFC,   /* the same */
-	EXPR_ROUND,  /* definitions alone: of scalars, to the nearest whole number, ties to even */
+	EXPR_ROUND,  /* to the nearest whole number, ties to even */
 	EXPR_WIDEN,  /* f32 to f64 */
 	EXPR_NARROW, /* f64 to f32 */
 };

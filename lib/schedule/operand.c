@@ -73,6 +73,7 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 	o->scale = packed_of(n, TENSOR_SCALE);
 	o->shift = packed_of(n, TENSOR_SHIFT);
 	o->is_whole = dtype_is_int(w->dtype.src);
+	o->makes_whole = dtype_is_int(w->dtype.dst);
 	o->adds = workload_has_post(w, POST_ADD);
 	o->mul = workload_has_post(w, POST_MUL) ? nest_arg(n, "mul", TENSOR_MUL, size, 0) : -1;
 	o->c = nest_arg(n, "dst", TENSOR_DST, size, 1);
@@ -96,7 +97,7 @@ void operand_types(struct nest *n, const struct workload *w)
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
 		   struct affine at, struct affine bias_at, const struct affine *valid)
 {
-	struct post_values with = {0};
+	struct post_values with = {.is_whole = o->makes_whole};
 
 	if (o->bias >= 0)
 		with.bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);

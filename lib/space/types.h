@@ -54,7 +54,8 @@ enum post {
 	POST_GELU,	/* x * (1 + erf(x / sqrt(2))) / 2 */
 	POST_GELU_TANH, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2 */
 	POST_SCALE,	/* x scale[output channel or column], of sums of whole numbers */
-	POST_SHIFT,	/* + shift[output channel or column], where scales and zero points are */
+	POST_SHIFT,	/* + shift[output channel or column], where scales and zero points are; of
+			   a result of whole numbers, the nearest one + shift */
 	POST_PAD,	/* nothing happens to the output: what lies outside of the source's image is
 			   pad[channel of the source], not 0 */
 	POSTS

@@ -364,6 +364,10 @@ static void expr(struct text *p, const struct expr *x)
 		buf_ch(p->out, ')');
 		return;
 	case EXPR_ROUND:
+		if (x->lanes > 1) {
+			call(p, "round", x);
+			return;
+		}
 		buf_str(p->out, x->elem == ELEM_F64 ? "__builtin_rint(" : "__builtin_rintf(");
 		expr(p, x->a);
 		buf_ch(p->out, ')');

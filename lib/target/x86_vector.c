@@ -437,6 +437,19 @@ static struct held not_a_number(struct block *b, const struct expr *e)
 	return to;
 }
 
+/* To the nearest whole number, ties to even, without a word about it (8). */
+static struct held rounded(struct block *b, const struct expr *e)
+{
+	const struct held a = block_value(b, e->a);
+	const struct held to = a.temporary ? a : (struct held){take_or_fail(b), 1};
+	const struct operand from = x86_vector(e->lanes, a.number);
+
+	x86_line(b->x, "%s%s $8, %s%s%s, %s", b->x->isa->folds ? "vrndscale" : "vround",
+		 suffix(e->lanes), from.text, e->lanes == 1 ? ", " : "",
+		 e->lanes == 1 ? from.text : "", x86_vector(e->lanes, to.number).text);
+	return to;
+}
+
 /* The same as multiply_add() in a register of its own. */
 static struct held fresh_multiply_add(struct block *b, const struct expr *e)
 {
@@ -602,6 +615,8 @@ struct held block_value(struct block *b, const struct expr *e)
 		return scale(b, e);
 	if (e->kind == EXPR_NAN)
 		return not_a_number(b, e);
+	if (e->kind == EXPR_ROUND)
+		return rounded(b, e);
 	if (e->kind == EXPR_FMA || e->kind == EXPR_DOT)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))

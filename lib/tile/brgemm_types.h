@@ -48,8 +48,9 @@ struct brgemm_out {
 	int scale; /* buffer of what sums are multiplied by, laid out as the bias, or -1 */
 	int shift; /* the same of what is added to them, or -1 */
 	struct affine scale_at, shift_at; /* brgemm's own */
-	int is_whole; /* the sum is of whole numbers: it begins with the bias at most */
-	int adds;     /* c holds a tensor that is added: the sum takes its place */
+	int is_whole;	 /* the sum is of whole numbers: it begins with the bias at most */
+	int makes_whole; /* the result has whole numbers */
+	int adds;	 /* c holds a tensor that is added: the sum takes its place */
 	int mul; /* buffer of what multiplies, laid out as c; looked at where a post-op is mul */
 	int npost;
 	const struct post_op *post; /* applied in order when the tile is finished */

@@ -46,6 +46,8 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 			x = ex_op(n, EXPR_MUL, x, with->scale, NULL);
 			break;
 		case POST_SHIFT:
+			if (with->is_whole)
+				x = ex_op(n, EXPR_ROUND, x, NULL, NULL);
 			x = ex_op(n, EXPR_ADD, x, with->shift, NULL);
 			break;
 		case POST_PAD: /* of the source */
@@ -123,6 +125,7 @@ void post_finish(struct nest *n, const struct post_naive *p)
 		.mul = loaded(n, p, p->mul, p->at),
 		.scale = loaded(n, p, p->scale, p->bias_at),
 		.shift = loaded(n, p, p->shift, p->bias_at),
+		.is_whole = elem_is_whole(p->result),
 	};
 	const struct expr *x =
 		post_apply(n, ex_reg(n, p->sum, p->sum_at), p->npost, p->post, &with);

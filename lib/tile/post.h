@@ -18,6 +18,8 @@ int post_has(int npost, const struct post_op *post, enum post kind);
  * in the value already. */
 struct post_values {
 	const struct expr *bias, *add, *mul, *scale, *shift;
+	int is_whole; /* the result has whole numbers: a shift is added to the nearest of them, as
+			 quantization is defined */
 };
 /* x through the post-ops. Appends statements (activation.h). */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
