@@ -157,6 +157,46 @@ static int is_pointwise_right(void)
 	return 1;
 }
 
+/* All sums of two quantized numbers, in the units of a third: every bit is that of a division. */
+static int is_quantized_right(void)
+{
+	static const float scale[][3] = {
+		{0.0234F, 0.0117F, 0.0179F}, {1, 0.5F, 0.75F}, {3e-4F, 7e-5F, 1.9e-4F}};
+	float *arguments[] = {memory[0], memory[1], memory[2]};
+	unsigned char *bytes[] = {(unsigned char *)memory[0], (unsigned char *)memory[1]};
+	const float *s = scale[pick(0, 2)];
+	const int64_t dim = ROOM;
+	struct pointwise m = {0};
+	int x[2];
+
+	begin();
+	for (int i = 0; i < ROOM; i++) {
+		bytes[0][i] = (unsigned char)(i / 256);
+		bytes[1][i] = (unsigned char)(i % 256);
+	}
+	place_dense(&m.out, 1, &dim, NULL);
+	m.in[0] = m.in[1] = m.out;
+	m.in[0].elem = m.in[1].elem = ELEM_U8;
+	for (int i = 0; i < 2; i++) {
+		x[i] = pointwise_input(&m, &m.in[i]);
+		x[i] = pointwise_op(&m, PW_SUB, x[i], pointwise_const(&m, 31 + i));
+		x[i] = pointwise_op(&m, PW_MUL, x[i], pointwise_const(&m, (double)s[i]));
+	}
+	x[0] = pointwise_op(&m, PW_ADD, x[0], x[1]);
+	pointwise_op(&m, PW_DIV, x[0], pointwise_const(&m, (double)s[2]));
+	pointwise_nest(&m, lanes(), &nest);
+	if (interpret(arguments))
+		return 0;
+	for (int i = 0; i < ROOM; i++) {
+		const volatile float a = (float)(i / 256 - 31) * s[0];
+		const volatile float b = (float)(i % 256 - 32) * s[1], sum = a + b;
+
+		if (memory[2][i] != sum / s[2])
+			return 0;
+	}
+	return 1;
+}
+
 /* ---- rows ---- */
 
 static double row_value(const struct rows *r, const float *x, int64_t i)
@@ -340,6 +380,10 @@ int main(void)
 	for (int i = 0; i < TRIES && good; i++)
 		good = is_pointwise_right();
 	ok(good, "pointwise expressions over all kinds of places");
+	good = 1;
+	for (int i = 0; i < 6 && good; i++)
+		good = is_quantized_right();
+	ok(good, "what is divided by a scale has all bits of the quotient");
 	for (int kind = ROWS_SOFTMAX; kind <= ROWS_MIN; kind++) {
 		good = 1;
 		for (int i = 0; i < TRIES / 2 && good; i++)
