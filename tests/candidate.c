@@ -93,6 +93,7 @@ static void test_valid(void)
 int main(void)
 {
 	struct candidate c;
+	struct err e = ERR_INIT;
 	struct rng rng;
 	int bad = 0;
 
@@ -108,6 +109,14 @@ int main(void)
 	set(&c, "order", 1);
 	is_id(&c, "1471e089e8d2d3345cb706f2a23e0c8c", "gemm with five knobs set");
 
+	start(&c, "matmul", "1x4096:4096x4096", "dequantize");
+	if (workload_from_text(&c.w, "matmul", "1x4096:4096x4096", NULL, "bias,groups(32),zeros",
+			       &e) ||
+	    workload_set_dtype(&c.w, "f32:u4:f32", 10, &e))
+		bail_out("%s", e.msg);
+	set(&c, "vl", 16);
+	set(&c, "digits", 1);
+	is_id(&c, "80f80b1d0ab6d89d866e7112abc567ec", "dequantize");
 	start(&c, "matmul", "49x512:512x1000", "implicit_gemm");
 	c.target = target_find("cuda", 4);
 	is_id(&c, "39132b4da78c602fa173526a2185c4f0", "implicit_gemm for cuda");

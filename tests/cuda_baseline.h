@@ -109,8 +109,8 @@ static inline void make_whole(const struct workload *w, enum tensor_role role, f
 
 static inline void make(struct data *d, const struct problem *p)
 {
-	static const char *const stream[TENSOR_ROLES] = {"src",	  "weights", "bias", "add", "mul",
-							 "scale", "shift",   "pad",  "dst"};
+	static const char *const stream[TENSOR_ROLES] = {
+		"src", "weights", "bias", "add", "mul", "scale", "shift", "pad", "zeros", "dst"};
 	struct tensor tensor[OP_MAX_TENSORS];
 	struct err e = ERR_INIT;
 

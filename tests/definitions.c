@@ -373,6 +373,53 @@ static double zero_point_at(const struct problem *p, int64_t o, int64_t y, int64
 		    255);
 }
 
+/* matmul's result (i, j) of weights that stand for reals by the scales of groups of 6. */
+static double group_at(const struct problem *p, int64_t i, int64_t j)
+{
+	const int64_t k = p->w.dim[MATMUL_K], n = p->w.dim[MATMUL_N];
+	double sum = (double)p->tensor[TENSOR_BIAS][j];
+
+	for (int64_t x = 0; x < k; x++) {
+		const int64_t at = x / 6 * n + j;
+		const double zero =
+			p->tensor[TENSOR_ZEROS] ? (double)p->tensor[TENSOR_ZEROS][at] : 8;
+
+		sum += (double)p->tensor[TENSOR_SRC][i * k + x] *
+		       ((double)p->tensor[TENSOR_WEIGHTS][x * n + j] - zero) *
+		       (double)p->tensor[TENSOR_SCALE][at];
+	}
+	return sum > 0 ? sum : 0;
+}
+
+static void test_groups(const char *post)
+{
+	struct problem p = {0};
+	struct err e = ERR_INIT;
+	double diff = 0, norm = 0;
+	int whole = 1;
+
+	if (workload_from_text(&p.w, "matmul", "5x24:24x9", NULL, "bias,relu", &e))
+		bail_out("%s", e.msg);
+	p.w.post[p.w.npost++] = (struct post_op){.kind = POST_GROUPS, .a = 6};
+	if (post)
+		p.w.post[p.w.npost++] = (struct post_op){.kind = POST_ZEROS};
+	if (workload_set_dtype(&p.w, "f32:u4:f32", 10, &e))
+		bail_out("%s", e.msg);
+	problem_open(&p);
+	for (int64_t i = 0; i < p.size[TENSOR_WEIGHTS]; i++)
+		whole &= p.tensor[TENSOR_WEIGHTS][i] >= 0 && p.tensor[TENSOR_WEIGHTS][i] <= 15 &&
+			 p.tensor[TENSOR_WEIGHTS][i] == rintf(p.tensor[TENSOR_WEIGHTS][i]);
+	for (int64_t i = 0; i < p.size[TENSOR_DST]; i++) {
+		const double want = group_at(&p, i / 9, i % 9), d = (double)p.expected[i] - want;
+
+		diff += d * d;
+		norm += want * want;
+	}
+	ok(whole && norm > 0 && sqrt(diff / norm) < 1e-6,
+	   "weights stand for reals by scales of groups, from %s on", post ? post : "their middle");
+	problem_close(&p);
+}
+
 static void test_zero_points(void)
 {
 	struct problem p = {0};
@@ -525,6 +572,8 @@ int main(void)
 	test_others();
 	test_wholes();
 	test_zero_points();
+	test_groups(NULL);
+	test_groups("zero points");
 	test_elements();
 	test_runs(ELEM_BF16);
 	test_runs(ELEM_F16);

@@ -34,7 +34,7 @@ enum { DRAWN = 3, CANDIDATES = 24, RARER = 3, NARROW = 4 };
 enum { DRAWN = 6, CANDIDATES = 60, RARER = 2, NARROW = 3 };
 #endif
 enum { THREADS = 3, SEED = 7 };
-enum { F32_KINDS = 4, BF16_KINDS = 2, WHOLE_KINDS = 2 }; /* of problems */
+enum { F32_KINDS = 4, BF16_KINDS = 2, WHOLE_KINDS = 3 }; /* of problems */
 
 /* Elements that end where a page begins that nobody may touch, shared with children. The front is
  * only guarded as far as it lies on a page of its own. */
@@ -633,6 +633,26 @@ static int random_byte_matmul(struct workload *w)
 	return in_bytes(w);
 }
 
+/* Weights of 4 or 8 bits, whose groups have scales and perhaps zero points; few rows more often
+ * than many. */
+static int random_group_matmul(struct workload *w)
+{
+	const int64_t group = 16 * pick(1, 4);
+	const char *type = pick(0, 2) ? "f32:u4:f32" : "f32:u8:f32";
+	struct err e;
+
+	if (!random_matmul(w) || w->npost > OP_MAX_POSTS - 2)
+		return 0;
+	w->rhs_const = 1;
+	w->dim[MATMUL_B] = 1;
+	w->dim[MATMUL_M] = pick(0, 1) ? pick(1, 4) : pick(1, 17);
+	w->dim[MATMUL_K] = group * pick(1, 4);
+	w->post[w->npost++] = (struct post_op){.kind = POST_GROUPS, .a = (double)group};
+	if (pick(0, 1))
+		w->post[w->npost++] = (struct post_op){.kind = POST_ZEROS};
+	return workload_set_dtype(w, type, strlen(type), &e) == 0;
+}
+
 /* Sums of the largest and least numbers are exact: an instruction that ends them at 16 bits is not
  * for this. */
 static void check_extremes(const struct limits *m)
@@ -900,7 +920,8 @@ int main(void)
 				    {"conv2d in bf16", random_bf16_conv},
 				    {"matmul in bf16", random_bf16_matmul},
 				    {"conv2d in 8 bits", random_byte_conv},
-				    {"matmul in 8 bits", random_byte_matmul}};
+				    {"matmul in 8 bits", random_byte_matmul},
+				    {"matmul by groups of weights", random_group_matmul}};
 			struct tally tally = {0};
 			/* Masks of AVX2 are for 32 bits. */
 			const int is_narrow = op >= F32_KINDS && m.lanes == 8;

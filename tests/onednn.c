@@ -58,6 +58,8 @@ static const struct problem {
 	{"matmul", "100x3:3x7", "ab", "bias,add,relu6", 0},
 	{"matmul", "2x1x8:2x8x1", "ab", "", 1},
 	{"matmul", "128x256:256x128", "ab", "bias,relu", 0},
+	{"matmul", "3x64:64x48", "ab", "bias,relu,groups(16)", 0, "f32:u4:f32"},
+	{"matmul", "1x96:96x33", "ab", "groups(32),zeros", 0, "f32:u4:f32"},
 	{"matmul", "7x512:512x33", "ab", "bias,relu6", 0},
 	{"matmul", "33x64:64x48", "ab", "bias,clip(-0.5,2)", 0},
 	{"matmul", "33x64:64x48", "ab", "leaky_relu(0.1)", 0},
@@ -145,6 +147,7 @@ static void test_variant(struct baseline *r, int v, const struct problem *p, enu
 static void make_whole(const struct workload *w, enum tensor_role role, float *array, int64_t n)
 {
 	const enum dtype type = workload_dtype(w, role);
+	const int is_grouped = workload_group(w) > 0;
 	const double middle = type == DTYPE_U8 ? 127.5 : 0;
 	const double scale = role == TENSOR_SCALE     ? 0x1p-10
 			     : type == DTYPE_S32      ? 16384
@@ -154,7 +157,10 @@ static void make_whole(const struct workload *w, enum tensor_role role, float *a
 
 	const double step = type == DTYPE_S8 && role == TENSOR_WEIGHTS ? 2 : 1;
 
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n && is_grouped; i++)
+		if (role == TENSOR_WEIGHTS || role == TENSOR_ZEROS)
+			array[i] = nearbyintf(7.5F + 7.5F * array[i]);
+	for (int64_t i = 0; i < n && !is_grouped; i++)
 		if (role == TENSOR_PAD || (role == TENSOR_SHIFT && dtype_is_int(w->dtype.dst)))
 			array[i] = role == TENSOR_SHIFT ? -11 : type == DTYPE_U8 ? 120 : -7;
 		else
@@ -181,8 +187,8 @@ static void test_problem(const struct problem *p)
 	if (workload_finish(&w, &e))
 		bail_out("%s: %s", p->prob, e.msg);
 	for (int i = w.op->tensors(&w, tensor); i--;) {
-		static const char *const stream[] = {"src",   "weights", "bias", "add", "mul",
-						     "scale", "shift",	 "pad",	 "dst"};
+		static const char *const stream[] = {"src",   "weights", "bias", "add",	  "mul",
+						     "scale", "shift",	 "pad",	 "zeros", "dst"};
 
 		array[tensor[i].role] = randoms(tensor[i].size, stream[tensor[i].role]);
 		if (p->dtype)
@@ -191,8 +197,9 @@ static void test_problem(const struct problem *p)
 			n = tensor[i].size;
 	}
 	data = (struct baseline_data){
-		array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],  array[TENSOR_ADD],
-		array[TENSOR_MUL], array[TENSOR_SCALE],	  array[TENSOR_SHIFT], array[TENSOR_PAD]};
+		array[TENSOR_SRC],   array[TENSOR_WEIGHTS], array[TENSOR_BIAS],
+		array[TENSOR_ADD],   array[TENSOR_MUL],	    array[TENSOR_SCALE],
+		array[TENSOR_SHIFT], array[TENSOR_PAD],	    array[TENSOR_ZEROS]};
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);

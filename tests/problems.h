@@ -324,12 +324,30 @@ static inline void set_halves(enum tensor_role role, float *x, int64_t n)
 					      : fmodf(x[i], role == TENSOR_BIAS ? 32 : 4);
 }
 
+/* Weights of groups and their zero points become all numbers that they can be, and scales make
+ * products of them as large as those of the other problems. */
+static inline int set_group_values(const struct workload *w, enum tensor_role role, float *x,
+				   int64_t n)
+{
+	const double most = (double)dtype_most(w->dtype.wei);
+	const int is_scale = role == TENSOR_SCALE;
+
+	if (!workload_group(w) || (!is_scale && role != TENSOR_WEIGHTS && role != TENSOR_ZEROS))
+		return 0;
+	for (int64_t i = 0; i < n; i++)
+		x[i] = (float)(is_scale ? (double)x[i] * 2 / most
+					: nearbyint((1 + (double)x[i]) / 2 * most));
+	return 1;
+}
+
 /* Random floats become values that the tensor's type has. */
 static inline void set_values(const struct workload *w, enum tensor_role role, float *x, int64_t n)
 {
 	const double scale = dtype_is_int(w->dtype.src) ? whole_scale(w, role) : 1;
 	const enum elem elem = elem_of(workload_dtype(w, role));
 
+	if (set_group_values(w, role, x, n))
+		return;
 	for (int64_t i = 0; i < n; i++)
 		x[i] = (float)elem_round(
 			elem, scale * (elem == ELEM_U8 ? fabs((double)x[i]) : (double)x[i]));

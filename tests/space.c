@@ -361,6 +361,46 @@ static void test_workload(void)
 	buf_free(&b);
 }
 
+/* Groups of weights: which lists of post-ops, and which problems, have them. */
+static void test_groups(void)
+{
+	static const struct {
+		const char *op, *prob, *dtype, *post, *says;
+	} bad[] = {
+		{"matmul", "2x96:96x5", "f32:u4:f32", "groups(33)", "do not divide the 96 values"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "groups(0)", "do not divide"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "groups(1.5e)", "needs a number"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "groups", "needs a number"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "zeros", "must be the last"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "groups(32),relu", "must be the last"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "zeros,groups(32)", "must be the last"},
+		{"matmul", "2x96:96x5", "f32:u4:f32", "scale,groups(32)", "and no others"},
+		{"matmul", "3x2x96:3x96x5", "f32:u4:f32", "groups(32)", "one constant matrix"},
+		{"matmul", "2x96:96x5", "u8:s8:f32", "groups(32)", "activations of reals"},
+		{"matmul", "2x96:96x5", "f32:s8:f32", "groups(32)", "weights in u4, u8 or reals"},
+		{"conv2d", "ic32ih4oc8oh4kh1", "f32:u4:f32", "groups(32)", "of matmul"},
+	};
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		e = (struct err)ERR_INIT;
+		if (!ok((workload_from_text(&w, bad[i].op, bad[i].prob, NULL, bad[i].post, &e) ||
+			 workload_set_dtype(&w, bad[i].dtype, strlen(bad[i].dtype), &e)) &&
+				strstr(e.msg, bad[i].says),
+			"%s of %s in %s is refused", bad[i].post, bad[i].prob, bad[i].dtype))
+			diag("got %s", e.msg);
+	}
+	if (workload_from_text(&w, "matmul", "2x96:96x5", NULL, "relu,groups(32),zeros", &e) ||
+	    workload_set_dtype(&w, "f32:u4:f32", 10, &e))
+		bail_out("%s", e.msg);
+	ok(workload_size(&w, TENSOR_SCALE) == 15 && workload_size(&w, TENSOR_ZEROS) == 15 &&
+		   workload_group(&w) == 32,
+	   "each group of a column has a scale and a zero point");
+	ok(workload_bytes(&w) == 4 * (2 * 96 + 15 + 10) + 96 * 5 / 2 + 8,
+	   "weights and zero points of 4 bits are half a byte each");
+}
+
 /* Envs */
 
 static int envid_is(const struct envid *v, const char *hw_id, const char *env_id)
@@ -453,8 +493,11 @@ int main(void)
 	golden_dtype("matmul", "49x512:512x1000", "bf16", NULL, "ce722de1115698a65209f5cef70cc36e");
 	golden_dtype("conv2d", "ic64ih56oc64oh56kh3", "u8:s8:f32", "bias,relu",
 		     "146b0303bb594d0d60863867ff667bae");
+	golden_dtype("matmul", "1x4096:4096x4096", "f32:u4:f32", "bias,groups(32),zeros",
+		     "24856f748ddec83f133c8722755c9433");
 	test_conv2d();
 	test_conv3d();
+	test_groups();
 	test_dtypes();
 	test_sums();
 	test_others();

@@ -40,7 +40,9 @@ static inline double with_posts(const struct workload *w, const struct baseline_
 		case POST_SHIFT:
 			x = (dtype_is_int(w->dtype.dst) ? nearbyint(x) : x) + t->shift[channel];
 			break;
-		case POST_PAD: /* conv_at() */
+		case POST_PAD:	  /* conv_at() */
+		case POST_GROUPS: /* weight_at() */
+		case POST_ZEROS:
 			break;
 		case POST_RELU:
 			x = x > 0 ? x : 0;
@@ -129,6 +131,18 @@ static inline void conv(const struct workload *w, const struct baseline_data *t,
 				}
 }
 
+/* What element i of the right side, of n columns, stands for. */
+static inline double weight_at(const struct workload *w, const struct baseline_data *t, int64_t i,
+			       int64_t n)
+{
+	const int64_t group = workload_group(w), at = group ? i / n / group * n + i % n : 0;
+
+	if (!group)
+		return (double)t->weights[i];
+	return (double)(float)(((double)t->weights[i] - (t->zeros ? (double)t->zeros[at] : 8)) *
+			       (double)t->scale[at]);
+}
+
 static inline void matmul(const struct workload *w, const struct baseline_data *t, double *dst)
 {
 	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K];
@@ -140,7 +154,7 @@ static inline void matmul(const struct workload *w, const struct baseline_data *
 
 			for (int64_t i = 0; i < k; i++)
 				sum += (double)t->src[row * k + i] *
-				       t->weights[(row / m * k + i) * n + col];
+				       weight_at(w, t, (row / m * k + i) * n + col, n);
 			dst[row * n + col] = with_posts(w, t, sum, row * n + col, col);
 		}
 }

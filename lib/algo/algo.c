@@ -48,6 +48,9 @@ static int takes(const struct algo *a, const struct workload *w)
 	const int has_scales = workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT);
 	const int fills = workload_has_post(w, POST_PAD);
 
+	if (workload_group(w) || a->dequantizes)
+		return workload_group(w) && a->dequantizes && d->src == DTYPE_F32 &&
+		       (d->wei == DTYPE_U4 || d->wei == DTYPE_U8) && d->dst == DTYPE_F32;
 	if (((has_scales || fills) && !dtype_is_int(d->src)) || (fills && !a->narrows))
 		return 0;
 	return dtypes_are_f32(d) || (a->types & 1U << d->src &&
@@ -66,7 +69,9 @@ int algo_valid(const struct algo *a, const struct workload *w, const int64_t *kn
 	       const char **why)
 {
 	if (!takes(a, w)) {
-		*why = !a->types    ? "it computes in single precision only"
+		*why = a->dequantizes ? "it computes in single precision by weights in groups only"
+		       : workload_group(w) ? "it computes by no weights in groups"
+		       : !a->types	   ? "it computes in single precision only"
 		       : a->narrows ? "it computes in single precision, in bf16 and in 8 bits only"
 		       : a->types == 1U << DTYPE_BF16
 			       ? "it computes in single precision and in bf16 only"

@@ -26,6 +26,7 @@ struct algo {
 	unsigned types;	     /* of sources that it takes beside f32: bits of enum dtype */
 	int widens;	     /* of such reals it also makes results in f32 */
 	int narrows; /* of whole numbers of 8 bits, by weights with a sign, it also makes such */
+	int dequantizes; /* it takes weights of groups (workload_group()), and no others */
 	/* Does it compute channels in different ways, so that channels of equal weights differ by
 	 * rounding? Only a choice that was measured takes such an algorithm
 	 * (lib/answer/zero_shot.h). */

@@ -26,9 +26,10 @@
 
 /* Tensors of one problem by role, dense float arrays (NULL if the workload has none): src, add and
  * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
- * scale and shift oc or n values, pad ic values. */
+ * scale and shift oc or n values, pad ic values; of groups of weights scale and zeros k / group x n
+ * values. */
 struct baseline_data {
-	const float *src, *weights, *bias, *add, *mul, *scale, *shift, *pad;
+	const float *src, *weights, *bias, *add, *mul, *scale, *shift, *pad, *zeros;
 };
 
 struct baseline;

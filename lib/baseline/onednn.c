@@ -241,6 +241,7 @@ struct onednn {
 	int nonly;
 	float *add;	   /* kept for variants that add into dst */
 	float *bias;	   /* with the source's zero point taken out; NULL: it had none */
+	float *weights;	   /* what weights of groups stand for; NULL: they are as they are */
 	int shift_is_zero; /* the post-op shift is a zero point of the result */
 	struct view view[MAX_VIEWS];
 	int nview;
@@ -633,6 +634,8 @@ static dnnl_status_t add_posts(const struct onednn *r, const struct question *q,
 		case POST_BIAS:	 /* native, always the first */
 		case POST_SCALE: /* the same: make_attr() */
 		case POST_PAD:	 /* the same */
+		case POST_GROUPS:
+		case POST_ZEROS:
 		case POSTS:
 			break;
 		}
@@ -796,8 +799,8 @@ static int offer(struct onednn *r, const struct question *q, dnnl_primitive_desc
 	struct variant *v = &r->variant[r->nvariant];
 
 	*v = (struct variant){.view = q->view, .sum = q->sum};
-	snprintf(v->name, sizeof v->name, "%s %s %s%s", version(), q->name, impl,
-		 q->sum ? " sum" : "");
+	snprintf(v->name, sizeof v->name, "%s %s %s%s%s", version(), q->name, impl,
+		 q->sum ? " sum" : "", r->weights ? " dequantized" : "");
 	v->is_ref = !strncmp(impl, "ref", 3);
 	v->layout = has_own_layout(r, q->view, pd) ? layout_name(r->work.layout) : "preferred";
 	if (!is_wanted(r, v) || is_known(r, v, pd))
@@ -984,6 +987,27 @@ static void keep_bias(struct onednn *r)
 	r->data.bias = r->bias;
 }
 
+/* The library has no weights of groups (oneDNN 2), or none that this file asks it for: it gets what
+ * they stand for, in single precision, and the variant's name says so. */
+static void dequantize(struct onednn *r)
+{
+	const int64_t group = workload_group(&r->work), columns = r->work.dim[MATMUL_N];
+	const int64_t n = workload_size(&r->work, TENSOR_WEIGHTS);
+	const float middle = (float)dtype_middle(r->work.dtype.wei);
+
+	r->weights = xmalloc((size_t)n * sizeof *r->weights);
+	for (int64_t i = 0; i < n; i++) {
+		const int64_t at = i / columns / group * columns + i % columns;
+
+		r->weights[i] =
+			(r->data.weights[i] - (r->data.zeros ? r->data.zeros[at] : middle)) *
+			r->data.scale[at];
+	}
+	r->data.weights = r->weights;
+	r->work.npost -= 1 + workload_has_post(&r->work, POST_ZEROS);
+	r->work.dtype.wei = r->work.dtype.src;
+}
+
 /* A whole number that all channels share is a zero point of the library's. Returns 0 if it
  * has no such numbers. */
 static int take_zero_points(struct onednn *r)
@@ -1033,10 +1057,12 @@ static struct baseline *open_library(const struct workload *w, const struct base
 	r->only = only;
 	r->nonly = n;
 	keep_add(r);
+	if (workload_group(w))
+		dequantize(r);
 	bad = failed(dnnl_engine_create(&r->engine, dnnl_cpu, 0), "make an engine", e) ||
 	      failed(dnnl_stream_create(&r->stream, r->engine, dnnl_stream_default_flags),
 		     "make a stream", e);
-	if (!bad && has_numbers(w) && take_zero_points(r))
+	if (!bad && has_numbers(&r->work) && take_zero_points(r))
 		bad = w->op == &op_conv2d   ? ask_conv(r, e)
 		      : w->op == &op_matmul ? ask_matmul(r, e)
 					    : 0;
@@ -1157,6 +1183,7 @@ static void close_library(struct baseline *baseline)
 	if (r->engine)
 		dnnl_engine_destroy(r->engine);
 	free(r->bias);
+	free(r->weights);
 	free(r->add);
 	free(r);
 }

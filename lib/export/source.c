@@ -109,8 +109,8 @@ static void comment(const struct piece *p, struct buf *out)
 
 /* ---- a kernel ---- */
 
-static const char *const slot_kind[TENSOR_ROLES] = {"src",   "weights", "bias", "add", "mul",
-						    "scale", "shift",	"pad",	"dst"};
+static const char *const slot_kind[TENSOR_ROLES] = {"src",   "weights", "bias", "add",	 "mul",
+						    "scale", "shift",	"pad",	"zeros", "dst"};
 
 /* The buffer of a slot. */
 static const struct buffer *slot(const struct nest *n, int i)
@@ -309,7 +309,7 @@ static void operator_text(const struct workload *w, const char *prefix, struct b
 	workload_posts(w, out);
 	buf_str(out, "\"");
 	for (int i = 0; i < TENSOR_ROLES; i++)
-		if (i < TENSOR_SCALE || i > TENSOR_PAD) /* what is exported has none of these */
+		if (i < TENSOR_SCALE || i > TENSOR_ZEROS) /* what is exported has none of these */
 			buf_fmt(out, ", %lld", (long long)size[i]);
 	buf_fmt(out, ", %d, \"%s\", ", !w->rhs_const, w->dtype_text);
 	constant(prefix, dtype_name(w->dtype.src), out);

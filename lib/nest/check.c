@@ -64,7 +64,13 @@ static int check_access(struct check *c, int buffer, const struct affine *index,
 	return check_constant(c, index, b->name);
 }
 
-/* Groups are loaded from elements of their type, broadcast and multiplied, and nothing else. */
+static int is_half_bytes(const struct expr *x)
+{
+	return x->kind == EXPR_LOW4 || x->kind == EXPR_HIGH4;
+}
+
+/* Groups are loaded from elements of their type, broadcast and multiplied, and nothing else; those
+ * of u8 are halved. */
 static int check_groups(const struct check *c, const struct expr *x)
 {
 	const struct expr *const from[] = {x->a, x->b, x->c};
@@ -77,7 +83,8 @@ static int check_groups(const struct check *c, const struct expr *x)
 			       b->name);
 	for (int i = 0; i < 3; i++)
 		if (from[i] && elem_group(from[i]->elem) > 1 && x->kind != EXPR_BCAST &&
-		    x->kind != EXPR_SPREAD && (x->kind != EXPR_DOT || i == 2))
+		    x->kind != EXPR_SPREAD && (x->kind != EXPR_DOT || i == 2) &&
+		    (!is_half_bytes(x) || x->elem != ELEM_U8X4))
 			return err_set(c->e, "groups are computed with as if they were numbers");
 	return 0;
 }
@@ -98,7 +105,8 @@ static int check_wholes(const struct check *c, const struct expr *x)
 			       c->n->buffer[nest_base(c->n, x->buffer)].name);
 	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
 	    (x->kind == EXPR_FMA && is_sum(x->a) && is_sum(x->b) && is_sum(x->c)) ||
-	    (x->kind == EXPR_DOT && is_sum(x->c) == is_sum(x)))
+	    (x->kind == EXPR_DOT && is_sum(x->c) == is_sum(x)) ||
+	    (is_half_bytes(x) && (is_sum(x) || x->elem == ELEM_U8X4)))
 		return 0;
 	if (x->kind == EXPR_DOT || is_sum(x->a) || is_sum(x->b) || is_sum(x->c))
 		return err_set(c->e, "whole numbers are computed with as if they were others");

@@ -64,6 +64,10 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return isnan(a) ? a : b;
 	case EXPR_FMA:
 		return a * b + c;
+	case EXPR_LOW4:
+		return (uint32_t)(int64_t)a & 0x0f0f0f0f;
+	case EXPR_HIGH4:
+		return (uint32_t)(int64_t)a >> 4 & 0x0f0f0f0f;
 	case EXPR_DIV:
 		return a / b;
 	case EXPR_SQRT:

@@ -195,12 +195,15 @@ enum expr_kind {
 	EXPR_ADD,
 	EXPR_SUB,
 	EXPR_MUL,
-	EXPR_MAX, /* a > b ? a : b: of NaN, b */
-	EXPR_MIN, /* a < b ? a : b */
-	EXPR_NAN, /* NaN where a is NaN, else b; single precision */
-	EXPR_FMA, /* a * b + c */
-	EXPR_DOT, /* c + the products of the groups a and b (elem.h), element by element; both are
-		     of one type, or a is u8's and b s8's */
+	EXPR_MAX,   /* a > b ? a : b: of NaN, b */
+	EXPR_MIN,   /* a < b ? a : b */
+	EXPR_NAN,   /* NaN where a is NaN, else b; single precision */
+	EXPR_FMA,   /* a * b + c */
+	EXPR_DOT,   /* c + the products of the groups a and b (elem.h), element by element; both are
+		       of one type, or a is u8's and b s8's */
+	EXPR_LOW4,  /* the lower 4 bits of each byte of a, a group of u8 (elem.h) or a whole number
+		       that was loaded from one */
+	EXPR_HIGH4, /* the upper 4 bits of each such byte */
 	EXPR_DIV,
 	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and

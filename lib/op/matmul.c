@@ -111,11 +111,57 @@ static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 	t[count++] = (struct tensor){TENSOR_SRC, b * m * k, 0};
 	t[count++] = (struct tensor){TENSOR_WEIGHTS, b * k * n, w->rhs_const};
 	count += workload_post_tensors(w, n, b * m * n, t + count);
+	if (workload_group(w))
+		t[count++] = (struct tensor){TENSOR_SCALE, k / workload_group(w) * n, 1};
+	if (workload_has_post(w, POST_ZEROS))
+		t[count++] = (struct tensor){TENSOR_ZEROS, k / workload_group(w) * n, 1};
 	t[count++] = (struct tensor){TENSOR_DST, b * m * n, 0};
 	return count;
 }
 
-/* The definition: dst[b, i, j] = post(sum over p of src[b, i, p] * weights[b, p, j]). */
+/* Opens the loop over k, or over groups and the values of k in them: returns k. *group: -1, or the
+ * group. */
+static struct affine open_sum(const struct workload *w, struct nest *n, int vk, int *group)
+{
+	const int64_t values = workload_group(w);
+	int p;
+
+	*group = -1;
+	if (!values)
+		return af_var(nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk)));
+	*group = nest_for(n, LOOP_SERIAL, "q", af(0),
+			  af_var(nest_param(n, "Q", w->dim[MATMUL_K] / values)));
+	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(nest_param(n, "G", values)));
+	return af_add(af_mul(af_var(*group), values), af_var(p));
+}
+
+/* The real that a weight stands for: (weight - zero point) * scale, in single precision. */
+static const struct expr *dequantized(const struct workload *w, struct nest *n,
+				      const int grouped[2], const struct expr *weight,
+				      struct affine at)
+{
+	const struct expr *zero = ex_const(n, ELEM_F32, 1, (double)dtype_middle(w->dtype.wei));
+
+	if (grouped[1] >= 0)
+		zero = ex_load(n, grouped[1], 1, at, NULL);
+	return ex_op(n, EXPR_MUL, ex_op(n, EXPR_SUB, weight, zero, NULL),
+		     ex_load(n, grouped[0], 1, at, NULL), NULL);
+}
+
+/* Scales and zero points of groups. */
+static void declare_groups(const struct workload *w, struct nest *n, int grouped[2])
+{
+	static const char *const name[] = {"scales", "zeros"};
+	static const enum tensor_role role[] = {TENSOR_SCALE, TENSOR_ZEROS};
+
+	for (int i = 0; i < 2; i++)
+		grouped[i] = workload_group(w) && workload_size(w, role[i])
+				     ? nest_arg(n, name[i], role[i], workload_size(w, role[i]), 0)
+				     : -1;
+}
+
+/* The definition: dst[b, i, j] = post(sum over p of src[b, i, p] * weights[b, p, j]). Weights of
+ * groups are the reals that they stand for. */
 static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
 	const int64_t *d = w->dim;
@@ -134,22 +180,26 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int jb = nest_for(n, LOOP_PARALLEL, "jb", af(0),
 			  af_var(nest_param(n, "NB", d[MATMUL_N] / together)));
 	int row = nest_let(n, "row", af_add(af_times(af_var(b), vm), af_var(i)));
-	int u, p, j;
+	int grouped[2], u, q, j;
+	struct affine p, column;
 	const struct expr *x, *y;
 
 	(void)e;
+	declare_groups(w, n, grouped);
 	workload_post_naive(w, d[MATMUL_N], dst_size, n, &end);
 	post_begin(n, &end, together);
-	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk));
+	p = open_sum(w, n, vk, &q);
 	u = post_open(n, &end, together);
-	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
-	y = ex_load(n, wei, 1,
-		    af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn),
-			   af_mul(af_var(jb), together), af_var(u)),
-		    NULL);
+	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), p), NULL);
+	column = af_add(af_mul(af_var(jb), together), af_var(u));
+	y = ex_load(n, wei, 1, af_sum(af_times(af_var(b), vkn), af_times(p, vn), column), NULL);
+	if (q >= 0)
+		y = dequantized(w, n, grouped, y, af_add(af_times(af_var(q), vn), column));
 	post_accumulate(n, &end, x, y);
 	nest_close(n);
 	nest_close(n);
+	if (q >= 0)
+		nest_close(n);
 
 	u = post_open(n, &end, together);
 	j = nest_let(n, "j", af_add(af_mul(af_var(jb), together), af_var(u)));

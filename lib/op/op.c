@@ -1,6 +1,7 @@
 #include "lib/op/op.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/nearest.h"
@@ -50,6 +51,14 @@ int op_is_label(const char *s)
 int workload_has_post(const struct workload *w, enum post p)
 {
 	return post_has(w->npost, w->post, p);
+}
+
+int64_t workload_group(const struct workload *w)
+{
+	for (int i = 0; i < w->npost; i++)
+		if (w->post[i].kind == POST_GROUPS)
+			return (int64_t)w->post[i].a;
+	return 0;
 }
 
 int64_t workload_size(const struct workload *w, enum tensor_role role)
@@ -116,7 +125,7 @@ enum dtype workload_dtype(const struct workload *w, enum tensor_role role)
 {
 	if (role == TENSOR_SRC || role == TENSOR_PAD)
 		return w->dtype.src;
-	if (role == TENSOR_WEIGHTS)
+	if (role == TENSOR_WEIGHTS || role == TENSOR_ZEROS)
 		return w->dtype.wei;
 	if (role == TENSOR_SCALE || role == TENSOR_SHIFT)
 		return DTYPE_F32;
@@ -136,11 +145,37 @@ static int is_one_product(const struct op *op)
 
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
-	if (!dtypes_are_one_real(&w->dtype) &&
+	if (!workload_group(w) && !dtypes_are_one_real(&w->dtype) &&
 	    !(is_one_product(w->op) && (dtypes_are_whole(&w->dtype) ||
 					dtypes_are_bytes(&w->dtype) || dtypes_widen(&w->dtype))))
 		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
 	return w->op->naive(w, wide, n, e);
+}
+
+/* Weights of few bits stand for reals by the scales of their groups. */
+static int check_groups(const struct workload *w, struct err *e)
+{
+	const int zeros = workload_has_post(w, POST_ZEROS), at = w->npost - 1 - zeros;
+	const enum dtype wei = w->dtype.wei;
+
+	if (!zeros && !workload_has_post(w, POST_GROUPS))
+		return 0;
+	if (at < 0 || w->post[at].kind != POST_GROUPS ||
+	    (zeros && w->post[w->npost - 1].kind != POST_ZEROS))
+		return err_set(e, "the post-op groups must be the last, but for zeros behind it");
+	if (w->op != &op_matmul || !w->rhs_const || w->dim[MATMUL_B] != 1)
+		return err_set(e, "the post-op groups is of matmul by one constant matrix only");
+	if ((dtype_is_int(wei) && wei != DTYPE_U4 && wei != DTYPE_U8) || dtype_is_int(w->dtype.src))
+		return err_set(e,
+			       "the post-op groups is of weights in u4, u8 or reals and of "
+			       "activations of reals, and the element type is %s",
+			       w->dtype_text);
+	if (w->post[at].a < 1 || fmod((double)w->dim[MATMUL_K], w->post[at].a) != 0)
+		return err_set(e, "groups of %g weights do not divide the %lld values of k",
+			       w->post[at].a, (long long)w->dim[MATMUL_K]);
+	if (workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT))
+		return err_set(e, "the post-op groups has the scales of weights, and no others");
+	return 0;
 }
 
 static int check_posts(const struct workload *w, struct err *e)
@@ -221,7 +256,7 @@ int workload_finish(struct workload *w, struct err *e)
 	dtypes_print(&w->dtype, w->dtype_text);
 	if (why)
 		return err_set(e, "the element type %s %s", w->dtype_text, why);
-	if (check_posts(w, e) || w->op->check(w, e))
+	if (check_posts(w, e) || w->op->check(w, e) || check_groups(w, e))
 		return -1;
 	w->op->print(w->op, w->dim, &prob);
 	assert(prob.n < sizeof w->prob); /* 22 numbers of at most 10 digits, and their names */

@@ -34,9 +34,11 @@ enum tensor_role {
 		       of its own. Of attention: the mask, b x h x m x n, an operand of its own */
 	TENSOR_MUL, /* what multiplies, of the shape and layout of dst; of attention: the values,
 		       b x h x n x v */
-	TENSOR_SCALE, /* oc or n factors of sums of whole numbers */
+	TENSOR_SCALE, /* oc or n factors of sums of whole numbers; of groups of weights, one for
+			 each group and column, k / group x n */
 	TENSOR_SHIFT, /* oc or n values, which are added */
 	TENSOR_PAD,   /* ic values: what lies outside of the source's image, as its zero point */
+	TENSOR_ZEROS, /* zero points of groups of weights, k / group x n */
 	TENSOR_DST,
 	TENSOR_ROLES,
 	OP_MAX_TENSORS = TENSOR_ROLES /* one of each */
@@ -227,6 +229,8 @@ int workload_set_dtype(struct workload *w, const char *s, size_t n, struct err *
 void workload_fields(const struct workload *w, struct buf *out);
 /* The post-ops as text, joined by commas; an empty one if there are none. */
 void workload_posts(const struct workload *w, struct buf *out);
+/* Values of k of a column whose weights share a scale (POST_GROUPS); 0: weights are as they are. */
+int64_t workload_group(const struct workload *w);
 int workload_has_post(const struct workload *w, enum post p);
 /* Elements of the tensor of this role; 0 if the workload has none. */
 int64_t workload_size(const struct workload *w, enum tensor_role role);

@@ -70,7 +70,7 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 		 struct brgemm_out *o)
 {
 	o->bias = bias;
-	o->scale = packed_of(n, TENSOR_SCALE);
+	o->scale = workload_group(w) ? -1 : packed_of(n, TENSOR_SCALE);
 	o->shift = packed_of(n, TENSOR_SHIFT);
 	o->is_whole = dtype_is_int(w->dtype.src);
 	o->makes_whole = dtype_is_int(w->dtype.dst);

@@ -10,8 +10,8 @@ static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32", "s32",
 					   "s8",  "u8",	 "s4",	 "u4"};
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
 static const char *const posts[POSTS] = {
-	"bias",	   "add",  "mul",  "relu", "relu6",	"clip",	 "leaky_relu", "hardswish",
-	"sigmoid", "tanh", "silu", "gelu", "gelu_tanh", "scale", "shift",      "pad"};
+	"bias", "add",	"mul",	"relu",	     "relu6", "clip",  "leaky_relu", "hardswish", "sigmoid",
+	"tanh", "silu", "gelu", "gelu_tanh", "scale", "shift", "pad",	     "groups",	  "zeros"};
 
 static int find(const char *const *names, int count, const char *s, unsigned long n)
 {
@@ -67,6 +67,11 @@ int64_t dtype_most(enum dtype d)
 	const int is_positive = d == DTYPE_U8 || d == DTYPE_U4;
 
 	return is_positive ? ((int64_t)1 << dtype_bits(d)) - 1 : (int64_t)1 << (dtype_bits(d) - 1);
+}
+
+int64_t dtype_middle(enum dtype d)
+{
+	return d == DTYPE_U8 || d == DTYPE_U4 ? (int64_t)1 << (dtype_bits(d) - 1) : 0;
 }
 
 int dtypes_equal(const struct dtypes *a, const struct dtypes *b)
@@ -175,7 +180,7 @@ const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n)
 
 static int numbers_of(enum post kind)
 {
-	return kind == POST_CLIP ? 2 : kind == POST_LEAKY_RELU;
+	return kind == POST_CLIP ? 2 : kind == POST_LEAKY_RELU || kind == POST_GROUPS;
 }
 
 /* The shortest text that is read as the same float; without the plus sign of an exponent, which
@@ -237,8 +242,9 @@ static const char *read_numbers(struct post_op *p, const char *s, unsigned long 
 	if (count == 2 && !comma)
 		return "needs two finite numbers, as in clip(-1,1)";
 	if (read_number(s, first, &p->a))
-		return count == 2 ? "needs two finite numbers, as in clip(-1,1)"
-				  : "needs a finite number, as in leaky_relu(0.1)";
+		return count == 2		? "needs two finite numbers, as in clip(-1,1)"
+		       : p->kind == POST_GROUPS ? "needs a number, as in groups(32)"
+						: "needs a finite number, as in leaky_relu(0.1)";
 	if (count == 2 && read_number(comma + 1, n - first - 1, &p->b))
 		return "needs two finite numbers, as in clip(-1,1)";
 	if (p->kind == POST_CLIP && p->a > p->b)
@@ -263,7 +269,8 @@ const char *post_parse(struct post_op *p, const char *s, unsigned long n)
 
 	if (kind < 0)
 		return "is none; there are bias, add, mul, relu, relu6, clip(a,b), leaky_relu(a), "
-		       "hardswish, sigmoid, tanh, silu, gelu, gelu_tanh, scale, shift and pad";
+		       "hardswish, sigmoid, tanh, silu, gelu, gelu_tanh, scale, shift, pad, "
+		       "groups(a) and zeros";
 	*p = (struct post_op){.kind = (enum post)kind};
 	if (!numbers_of(p->kind))
 		return open ? "has no numbers" : NULL;

@@ -58,6 +58,9 @@ enum post {
 			   a result of whole numbers, the nearest one + shift */
 	POST_PAD,	/* nothing happens to the output: what lies outside of the source's image is
 			   pad[channel of the source], not 0 */
+	POST_GROUPS,	/* nothing happens to the output: weights of few bits stand for reals, and a
+			   values of k of a column share a scale: (weight - zero point) * scale */
+	POST_ZEROS,	/* the same: each of these groups has its own zero point, not the middle */
 	POSTS
 };
 
@@ -77,6 +80,9 @@ int layout_find(const char *s, unsigned long n);
 int dtype_bits(enum dtype d); /* of an element */
 int dtype_is_int(enum dtype d);
 int64_t dtype_most(enum dtype d); /* of whole numbers: how far from 0 they go */
+/* The number that stands for 0 where nothing says another one: the middle of those without a
+ * sign. */
+int64_t dtype_middle(enum dtype d);
 
 void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT]);
 /* From n bytes of text. NULL, or what is wrong with the text: words that end the sentence "the

@@ -394,6 +394,12 @@ static void expr(struct text *p, const struct expr *x)
 		      x->b);
 		buf_ch(p->out, ')');
 		return;
+	case EXPR_LOW4:
+	case EXPR_HIGH4:
+		buf_ch(p->out, '(');
+		expr(p, x->a);
+		buf_str(p->out, x->kind == EXPR_LOW4 ? " & 0x0f0f0f0f)" : " >> 4 & 0x0f0f0f0f)");
+		return;
 	case EXPR_DOT:
 		call(p,
 		     x->a->elem == ELEM_BF16X2	? "dot_bf16"

@@ -115,6 +115,9 @@ extern const char block_no_mask[];
 void whole_load(struct block *b, const struct expr *e, int to);
 /* to += a * b, of whole numbers or their groups. */
 void whole_multiply_add(struct block *b, const struct expr *e, int to);
+/* to = the lower or upper 4 bits of each byte (EXPR_LOW4, EXPR_HIGH4), and the constant for it. */
+void whole_halve(struct block *b, const struct expr *e, int to);
+double whole_half_bytes(void);
 /* Notes the constants that whole_store() will need. */
 void whole_look_at(struct block *b, const struct node *s);
 /* Stores h, single precision or elements of the same type, as whole numbers. */

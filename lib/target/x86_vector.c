@@ -609,6 +609,11 @@ struct held block_value(struct block *b, const struct expr *e)
 		exchange(b, e, to.number);
 		return to;
 	}
+	if (e->kind == EXPR_LOW4 || e->kind == EXPR_HIGH4) {
+		to = (struct held){take_or_fail(b), 1};
+		whole_halve(b, e, to.number);
+		return to;
+	}
 	if (e->kind == EXPR_FMA && e->c->kind == EXPR_CONST)
 		return multiply_add_constant(b, e);
 	if (e->kind == EXPR_SCALE)
@@ -807,6 +812,10 @@ void block_store_register(struct block *b, const struct node *s)
 	}
 	if (e->kind == EXPR_EXCHANGE) {
 		exchange(b, e, to);
+		return;
+	}
+	if (e->kind == EXPR_LOW4 || e->kind == EXPR_HIGH4) {
+		whole_halve(b, e, to);
 		return;
 	}
 	h = block_value(b, e);

@@ -85,6 +85,31 @@ void whole_load(struct block *b, const struct expr *e, int to)
 		x86_line(b->x, "vcvtdq2ps %s, %s", v.text, v.text);
 }
 
+double whole_half_bytes(void)
+{
+	const uint32_t bits = 0x0f0f0f0f;
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return (double)x;
+}
+
+void whole_halve(struct block *b, const struct expr *e, int to)
+{
+	const struct held h = block_value(b, e->a);
+	const struct operand v = x86_vector(e->lanes, to);
+	const char *and = b->x->isa->vregs > 16 ? "vpandd" : "vpand";
+	struct operand from = x86_vector(e->lanes, h.number);
+
+	if (e->kind == EXPR_HIGH4) {
+		x86_line(b->x, "vpsrld $4, %s, %s", from.text, v.text);
+		from = v;
+	}
+	x86_line(b->x, "%s %s, %s, %s", and,
+		 block_constant_operand(b, whole_half_bytes(), e->lanes).text, from.text, v.text);
+	block_drop(b, h);
+}
+
 static int has_dot(const struct block *b, int lanes)
 {
 	return lanes == 16 && b->x->dots >> DTYPE_U8 & 1;

@@ -50,7 +50,9 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 				x = ex_op(n, EXPR_ROUND, x, NULL, NULL);
 			x = ex_op(n, EXPR_ADD, x, with->shift, NULL);
 			break;
-		case POST_PAD: /* of the source */
+		case POST_PAD:	  /* of the source */
+		case POST_GROUPS: /* of the weights */
+		case POST_ZEROS:
 			break;
 		case POST_RELU: /* the constant first, so that NaN stays NaN */
 			x = ex_op(n, EXPR_MAX, zero, x, NULL);

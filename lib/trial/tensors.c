@@ -7,9 +7,9 @@
 #include "lib/nest/elem.h"
 #include "lib/trial/crew.h"
 
-static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
-						      "the residual", "the factor",  "the scales",
-						      "the shifts",   "the padding", "the output"};
+static const char *const tensor_name[TENSOR_ROLES] = {
+	"the input",  "the weights", "the bias",    "the residual",    "the factor",
+	"the scales", "the shifts",  "the padding", "the zero points", "the output"};
 
 /* Values lie around the middle, at most so far from it. */
 struct spread {
@@ -91,6 +91,20 @@ static struct spread spread_of_wholes(const struct workload *w, enum tensor_role
 	}
 }
 
+/* Weights of groups go over their whole range, zero points over the middle of it. A product is
+ * about as large as one input, as below. */
+static struct spread spread_of_groups(const struct workload *w, enum tensor_role role)
+{
+	const double values = ldexp(1, dtype_bits(w->dtype.wei));
+	const double middle = sqrt(12 / (double)w->dim[MATMUL_K]) / values;
+
+	if (role == TENSOR_SCALE)
+		return (struct spread){middle, middle / 2};
+	if (role == TENSOR_ZEROS)
+		return (struct spread){values / 2, values / 5};
+	return (struct spread){(values - 1) / 2, values / 2};
+}
+
 /* Weights of reals are scaled so that a sum of products is about as large as one input, whatever
  * the number of products: else relu6 would make the same of most outputs. */
 static struct spread spread_of(const struct workload *w, enum tensor_role role)
@@ -99,6 +113,9 @@ static struct spread spread_of(const struct workload *w, enum tensor_role role)
 
 	if (dtype_is_int(w->dtype.src))
 		return spread_of_wholes(w, role);
+	if (role == TENSOR_SCALE || role == TENSOR_ZEROS ||
+	    (role == TENSOR_WEIGHTS && workload_group(w)))
+		return spread_of_groups(w, role);
 	return (struct spread){0, role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / outputs)
 							 : 1};
 }
@@ -115,10 +132,11 @@ struct fillers {
 static void open_filled(const struct fillers *by, const struct tensor *t, struct fence *f,
 			const char *name, const char *use)
 {
+	const enum dtype type = workload_dtype(by->w, t->role);
 	char stream[ID_HEX + 32];
 	struct filling x = {.f = f,
 			    .s = spread_of(by->w, t->role),
-			    .elem = elem_of(workload_dtype(by->w, t->role)),
+			    .elem = elem_of(type == DTYPE_U4 ? DTYPE_U8 : type),
 			    .seed = by->seed,
 			    .name = stream};
 

@@ -264,7 +264,8 @@ struct baseline *timed_baseline(const struct trial *t, const struct baseline_cho
 		t->tensor[TENSOR_SRC].data,   t->tensor[TENSOR_WEIGHTS].data,
 		t->tensor[TENSOR_BIAS].data,  t->tensor[TENSOR_ADD].data,
 		t->tensor[TENSOR_MUL].data,   t->tensor[TENSOR_SCALE].data,
-		t->tensor[TENSOR_SHIFT].data, t->tensor[TENSOR_PAD].data};
+		t->tensor[TENSOR_SHIFT].data, t->tensor[TENSOR_PAD].data,
+		t->tensor[TENSOR_ZEROS].data};
 
 	if (!t->compared) {
 		err_set(e, "there is no library for this target");

@@ -84,6 +84,8 @@ static int post(const struct post_op *p, struct link *l)
 	case POST_SCALE: /* these were refused before */
 	case POST_SHIFT:
 	case POST_PAD:
+	case POST_GROUPS:
+	case POST_ZEROS:
 	case POSTS:
 		return 0;
 	}

@@ -9,7 +9,7 @@
 int stage_numbers(const struct workload *w, struct numbers *n)
 {
 	if (workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT) ||
-	    workload_has_post(w, POST_PAD))
+	    workload_has_post(w, POST_PAD) || workload_group(w))
 		return 0;
 	if (dtypes_are_whole(&w->dtype)) {
 		*n = (struct numbers){.middle = DTYPE_S32, .is_whole = 1};

@@ -9,7 +9,7 @@ int benchdnn_print(const struct workload *w, const char *name, int64_t count, st
 
 	/* It takes one number for all channels, or a file. */
 	if (workload_has_post(w, POST_SCALE) || workload_has_post(w, POST_SHIFT) ||
-	    workload_has_post(w, POST_PAD))
+	    workload_has_post(w, POST_PAD) || workload_group(w))
 		return -1;
 	if (w->op == &op_conv2d || w->op == &op_conv3d) {
 		int last = w->layout == LAYOUT_NHWC || w->layout == LAYOUT_NDHWC;
