@@ -97,6 +97,14 @@ static void test_fused(void)
 	    CONV " bias,relu", NULL);
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4", "3x8:8x5 (f32:u4:f32)", NULL);
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=8", "3x8:8x5 (f32:u8:f32)", NULL);
+	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4 block_size=4",
+	    "3x8:8x5 (f32:u4:f32) groups(4)", NULL);
+	one(MS "MatMulNBits m s s zero _ d -> y", "K=8 N=5 bits=8 block_size=16",
+	    "3x8:8x5 (f32:u8:f32) bias,groups(8),zeros", NULL);
+	one(MS "MatMulNBits m s s s -> y", "K=8 N=5 bits=4 block_size=4", "3x8:8x5 (f32:u4:f32)",
+	    NULL); /* zero points of reals */
+	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4 block_size=3", "3x8:8x5 (f32:u4:f32)",
+	    NULL); /* the last group is shorter */
 	one(MS "QGemm q s zero uq s zero d s zero -> y", "transB=1",
 	    "3x8:8x5 (u8:s8:u8) bias,scale,shift", NULL);
 	one(MS "DynamicQuantizeMatMul m vq s zero d -> y", "", "3x8:8x5 (u8:s8:f32) bias", NULL);

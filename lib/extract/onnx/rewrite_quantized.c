@@ -121,6 +121,21 @@ void rewrite_dynamic_lstm(struct rewrite *r)
 	n->nattr = r->n->nattr;
 }
 
+/* MatMulNBits says how many values of k share a scale, and has zero points of whole numbers or the
+ * middle. Its last group may be shorter, which no workload says. */
+static void say_groups(struct rewrite *r, struct graph_node *made, int64_t k)
+{
+	const int64_t block = node_int(r->n, "block_size", 0);
+	const int zeros = rewrite_in(r, 3), order = rewrite_in(r, 4);
+	const int64_t group = block < k ? block : k;
+
+	if (strcmp(r->n->type, "MatMulNBits") != 0 || group < 1 || k % group || order >= 0 ||
+	    (zeros >= 0 && r->b.g->value[zeros]->elem != VALUE_U8))
+		return;
+	build_int(&r->b, made, "block_size", group);
+	build_int(&r->b, made, "zeros", zeros >= 0);
+}
+
 /* By a K x N matrix, of which the file has packed parts. */
 void rewrite_matmul_bits(struct rewrite *r)
 {
@@ -135,7 +150,7 @@ void rewrite_matmul_bits(struct rewrite *r)
 	    v->shape.dim[1] > MAX_ELEMENTS / v->shape.dim[0])
 		v->shape.rank = RANK_UNKNOWN;
 	out = bias < 0 ? rewrite_made(r, 0) : rewrite_between(r, "product");
-	rewrite_node(r, "MatMul", in, 2, out);
+	say_groups(r, rewrite_node(r, "MatMul", in, 2, out), node_int(r->n, "K", 0));
 	if (bias >= 0) {
 		in[0] = out;
 		in[1] = bias;

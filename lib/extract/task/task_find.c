@@ -20,6 +20,24 @@ static const char *set_running(const struct graph *g, const struct task_wanted *
 	return NULL;
 }
 
+/* The groups of weights of few bits, by what the reader of the graph says of them. */
+static void add_groups(const struct graph *g, struct task *t)
+{
+	const struct graph_node *n = &g->node[t->node];
+	const int64_t group = node_is(n, OP_MatMul) ? node_int(n, "block_size", 0) : 0;
+	const int zeros = node_int(n, "zeros", 0) != 0;
+
+	if (group < 1 || t->w.op != &op_matmul || !dtype_is_int(t->w.dtype.wei) || task_is_int(t))
+		return;
+	if (t->w.npost + 1 + zeros > OP_MAX_POSTS) {
+		t->why = "more post-ops than there is room for";
+		return;
+	}
+	t->w.post[t->w.npost++] = (struct post_op){.kind = POST_GROUPS, .a = (double)group};
+	if (zeros)
+		t->w.post[t->w.npost++] = (struct post_op){.kind = POST_ZEROS};
+}
+
 static void finish(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
 		   struct task *t, unsigned char *absorbed)
 {
@@ -40,6 +58,7 @@ static void finish(const struct graph *g, const struct task_wanted *wanted, stru
 		/* tl-run reads a bias as a real. */
 		task_take_dequantizers(g, t, wanted->kinds == TASKS_RUN ? 2 : INT_MAX, absorbed);
 	}
+	add_groups(g, t);
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
 }
