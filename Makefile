@@ -91,7 +91,7 @@ endif
 
 # What some objects and programs need beyond the others. Only workers, lib/baseline and tl-run ever see OpenMP; keep starts with each
 # child process, and has nothing but libc to load.
-OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/baseline/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
+OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/baseline/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o $(B)/bench/read.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(B)/lib/target/prelude.o build/fuzz/lib/target/prelude.o: $(wildcard lib/target/prelude/*)
@@ -333,6 +333,8 @@ demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=cuda
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." DTYPE=bf16|int8 BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' DTYPE='$(DTYPE)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
+bench-four-bits: all $(B)/bench/read ## products by weights of 4 bits, and their part of the memory's bandwidth: CANDIDATES=N TURNS=N
+	@BIN='$(BIN)' BUILD='$(B)' CANDIDATES='$(CANDIDATES)' TURNS='$(TURNS)' sh bench/four-bits.sh
 bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N EVERY=N
 	@BIN='$(BIN)' TESTS_BIN='$(B)/tests' TARGET='$(TARGET)' SECTIONS='$(SECTIONS)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' TYPES='$(TYPES)' BUDGET='$(BUDGET)' \
 		FINALS='$(FINALS)' PROBLEMS='$(PROBLEMS)' KILLS='$(KILLS)' EVERY='$(EVERY)' sh bench/gpu.sh
@@ -417,6 +419,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-20s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps deps-fleet doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-fleet bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall deb clean help
+.PHONY: all deps deps-fleet doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-four-bits bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-fleet bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
