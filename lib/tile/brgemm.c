@@ -18,7 +18,8 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 	g->nv = nv;
 	g->b_vector = (int64_t)lanes * g->tile->depth;
 	g->acc = nest_reg(n, "acc", g->tile->sum, lanes, max_rows, nv);
-	g->tile->registers(n, g, max_rows);
+	g->areg = nest_reg(n, "a", g->tile->left, lanes, max_rows, 1);
+	g->breg = nest_reg(n, "b", g->tile->right, lanes, 1, nv);
 }
 
 void brgemm_zero(struct nest *n, const struct brgemm *g, int rows)

@@ -13,16 +13,10 @@
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
-static void registers_of(struct nest *n, struct brgemm *g, int rows, enum elem a, enum elem b)
-{
-	g->areg = nest_reg(n, "a", a, g->lanes, rows, 1);
-	g->breg = nest_reg(n, "b", b, g->lanes, 1, g->nv);
-}
-
 static void step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		 struct affine b_at)
 {
-	const enum elem a = n->buffer[g->areg].elem, b = n->buffer[g->breg].elem;
+	const enum elem a = g->tile->left, b = g->tile->right;
 	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 
 	nest_store(n, g->breg, af_var(vec), NULL,
@@ -43,25 +37,16 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	brgemm_close_tile(n);
 }
 
-static void registers_bf16(struct nest *n, struct brgemm *g, int rows)
-{
-	registers_of(n, g, rows, ELEM_BF16X2, ELEM_BF16X2);
-}
-
 const struct tile tile_dot_bf16 = {
 	.name = "dot_bf16",
 	.depth = 2,
 	.type = DTYPE_BF16,
 	.weights = DTYPE_BF16,
+	.left = ELEM_BF16X2,
+	.right = ELEM_BF16X2,
 	.lanes = 16,
-	.registers = registers_bf16,
 	.step = step,
 };
-
-static void registers_u8(struct nest *n, struct brgemm *g, int rows)
-{
-	registers_of(n, g, rows, ELEM_U8X4, ELEM_S8X4);
-}
 
 const struct tile tile_dot_u8 = {
 	.name = "dot_u8",
@@ -69,23 +54,20 @@ const struct tile tile_dot_u8 = {
 	.type = DTYPE_U8,
 	.weights = DTYPE_S8,
 	.sum = ELEM_S32,
+	.left = ELEM_U8X4,
+	.right = ELEM_S8X4,
 	.lanes = 16,
 	.spare = 1,
-	.registers = registers_u8,
 	.step = step,
 };
-
-static void registers_s16(struct nest *n, struct brgemm *g, int rows)
-{
-	registers_of(n, g, rows, ELEM_S16X2, ELEM_S16X2);
-}
 
 const struct tile tile_dot_s16 = {
 	.name = "dot_s16",
 	.depth = 2,
 	.takes_whole = 1,
 	.sum = ELEM_S32,
+	.left = ELEM_S16X2,
+	.right = ELEM_S16X2,
 	.spare = 2,
-	.registers = registers_s16,
 	.step = step,
 };

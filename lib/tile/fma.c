@@ -5,12 +5,6 @@
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
-static void registers(struct nest *n, struct brgemm *g, int rows)
-{
-	g->areg = nest_reg(n, "a", g->tile->sum, g->lanes, rows, 1);
-	g->breg = nest_reg(n, "b", g->tile->sum, g->lanes, 1, g->nv);
-}
-
 /* The products of a row stand side by side. */
 static void step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		 struct affine b_at)
@@ -40,7 +34,6 @@ const struct tile tile_fma = {
 	.name = "fma",
 	.depth = 1,
 	.takes_all = 1,
-	.registers = registers,
 	.step = step,
 };
 
@@ -49,7 +42,8 @@ const struct tile tile_fma_whole = {
 	.depth = 1,
 	.takes_whole = 1,
 	.sum = ELEM_S32,
+	.left = ELEM_S32,
+	.right = ELEM_S32,
 	.spare = 2,
-	.registers = registers,
 	.step = step,
 };
