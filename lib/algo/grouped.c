@@ -40,6 +40,9 @@ static int applies(const struct workload *w, int64_t lanes, int64_t nv, struct c
 		return 0;
 	if (p->ic == 1 && p->oc == 1) /* depthwise reads the input where it lies */
 		return 0;
+	if (dtype_is_int(w->dtype.src) &&
+	    p->ic % 2) /* whole numbers are spread by pairs at least */
+		return 0;
 	p->ic *= p->g;
 	p->oc *= p->g;
 	p->g = 1;
@@ -54,6 +57,7 @@ static int ranges(const struct workload *w, struct range *r)
 	const int64_t *k = r->knob;
 	struct spread t;
 	struct conv p;
+	int64_t depth;
 
 	if (!applies(w, k ? isa_list->lanes[DTYPE_F32] : r->machine->lanes, 1, &p, &t))
 		return 0;
@@ -63,12 +67,14 @@ static int ranges(const struct workload *w, struct range *r)
 		range_need(r, 0, "a vector does not hold two groups");
 		return 1;
 	}
-	range_depth(r, DEPTH, w, t.in, -1, 1);
+	depth = range_depth(r, DEPTH, w, t.in, -1, 1);
 	range_blocks(r, ROWS, p.oh, 1, heights);
 	range_blocks(r, NC, p.oc, (int64_t)t.nv * t.writes, blocks);
 	range_choice(r, PAR, 1);
 	if (!k)
 		return 1;
+	range_need(r, depth > 1 || !dtype_is_int(w->dtype.src),
+		   "whole numbers are spread by pairs at least");
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * t.writes < p.oc, "a smaller nv does the same");
 	range_registers(r, spread_needs(k[NV], k[MR]));
 	return 1;
@@ -79,9 +85,9 @@ struct grouped {
 	struct nest *n;
 	const int64_t *k;
 	struct conv p;
-	struct parts parts; /* of a row of output pixels */
-	int64_t nr, tiles;  /* channels of a tile, tiles */
-	struct access dst;
+	struct parts parts;	/* of a row of output pixels */
+	int64_t nr, tiles;	/* channels of a tile, tiles */
+	struct access dst, pad; /* pad: what lies outside of the image */
 	struct block bands, panels;
 	struct spread t;
 	struct brgemm_out out;
@@ -93,16 +99,17 @@ struct grouped {
 static int packed_weights(struct grouped *s)
 {
 	const struct conv *p = &s->p;
+	const int64_t depth = s->t.tile->depth;
 	struct packing w = {.rank = 4, .extent = {p->oc, s->t.in, p->kh, p->kw}};
 
 	packing_axis(&w, 0, s->tiles, s->nr);
 	packing_axis(&w, 2, p->kh, 1);
 	packing_axis(&w, 3, p->kw, 1);
-	packing_axis(&w, 1, s->t.in / s->t.depth, s->t.depth);
+	packing_axis(&w, 1, s->t.in / depth, depth);
 	packing_axis(&w, 0, s->t.nv, s->t.writes);
 	packing_axis(&w, 0, s->t.lanes, 1);
-	if (s->t.depth > 1)
-		packing_axis(&w, 1, s->t.depth, 1);
+	if (depth > 1)
+		packing_axis(&w, 1, depth, 1);
 	return nest_packed(s->n, "w", TENSOR_WEIGHTS, &w);
 }
 
@@ -113,9 +120,12 @@ static void declare(struct grouped *s)
 	struct nest *n = s->n;
 
 	s->t.a = reorder_src(&s->order);
+	if (p->fills)
+		s->pad = conv_pad(s->n, s->order.w, p);
 	s->t.b = packed_weights(s);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->out);
 	operand_types(n, s->order.w);
+	s->t.bias = s->out.is_whole ? brgemm_out_take_bias(&s->out) : -1;
 	s->dst = conv_dst(p, s->out.c);
 	spread_registers(n, &s->t, parts_highest(&s->parts));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
@@ -136,8 +146,8 @@ static struct access copy_band(struct grouped *s, int img, int g)
 	}
 	band = band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
 					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1,
-					      s->t.depth > 1 ? SPREAD_BEYOND : 0, NULL});
-	if (s->t.depth > 1)
+					      spread_beyond(&s->t), p->fills ? &s->pad : NULL});
+	if (s->t.tile->depth > 1 || s->out.is_whole)
 		nest_elem(s->n, band.buffer, elem_of(s->order.w->dtype.src));
 	return band;
 }
@@ -169,6 +179,7 @@ static void tile(struct grouped *s, const struct access *band, const struct conv
 			      {CONV_COLUMN, af_mul(at->ow, s->p.sw)},
 			      {CONV_CHANNEL, af_mul(first, (int64_t)s->t.nv * s->t.reads)});
 	s->t.b_at = af_mul(panel->index, s->p.kh * s->p.kw * s->t.in * s->t.nv * s->t.lanes);
+	s->t.bias_at = at->channel;
 	spread_tile(s->n, &s->t, pixels, panel->width);
 	while (site_next(s->n, &x))
 		finish(s, at, &x);
@@ -201,7 +212,7 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 
 	if (!applies(w, k[VL], k[NV], &s.p, &s.t))
 		return err_set(e, "grouped does not apply to this workload");
-	s.t.depth = (int)k[DEPTH];
+	s.t.tile = tile_of(&w->dtype, k[DEPTH]);
 	s.parts.split = row_split(s.p.ow, k[MR]);
 	s.nr = (int64_t)s.t.nv * s.t.writes;
 	s.tiles = ceil_div(s.p.oc, s.nr);
@@ -233,8 +244,9 @@ const struct algo algo_grouped = {
 	.name = "grouped",
 	.summary = "Convolution of groups of few channels, by vectors that span groups.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.types = 1U << DTYPE_BF16,
+	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
+	.narrows = 1,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

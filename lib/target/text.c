@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 void text_indent(struct text *p)
 {
@@ -22,9 +23,14 @@ const char *text_elem(enum elem e)
 
 /* ---- names and indices ---- */
 
+/* v8, i8 and g8 are types of vectors. */
 void text_var(struct text *p, int v)
 {
-	buf_str(p->out, p->n->var[v].name);
+	const char *name = p->n->var[v].name;
+
+	buf_str(p->out, name);
+	if (strchr("vig", name[0]) && !name[1])
+		buf_ch(p->out, '_');
 	buf_int(p->out, v);
 }
 

@@ -19,10 +19,15 @@ int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64
 	return 1;
 }
 
+int64_t spread_beyond(const struct spread *t)
+{
+	return t->tile->depth > 1 ? (int64_t)t->lanes * t->tile->depth : 0;
+}
+
 void spread_registers(struct nest *n, struct spread *t, int max_rows)
 {
-	t->acc = nest_reg(n, "acc", ELEM_F32, t->lanes, max_rows, t->nv);
-	t->wreg = nest_reg(n, "wr", t->depth > 1 ? ELEM_BF16X2 : ELEM_F32, t->lanes, 1, t->nv);
+	t->acc = nest_reg(n, "acc", t->tile->sum, t->lanes, max_rows, t->nv);
+	t->wreg = nest_reg(n, "wr", t->tile->right, t->lanes, 1, t->nv);
 }
 
 int64_t spread_needs(int64_t nv, int64_t rows)
@@ -35,12 +40,15 @@ static struct affine unrolled(struct nest *n, const char *name, int64_t turns)
 	return af_var(nest_for(n, LOOP_UNROLL, name, af(0), af(turns)));
 }
 
-static void zero_tile(struct nest *n, const struct spread *t, int rows, int64_t vectors)
+static void begin_tile(struct nest *n, const struct spread *t, int rows, int64_t vectors)
 {
 	struct affine row = unrolled(n, "m", rows), vec = unrolled(n, "v", vectors);
+	const struct expr *x =
+		t->bias < 0 ? ex_const(n, t->tile->sum, t->lanes, 0)
+			    : ex_load_as(n, t->tile->sum, t->bias, t->lanes,
+					 af_add(t->bias_at, af_mul(vec, t->writes)), NULL);
 
-	nest_store(n, t->acc, af_add(af_mul(row, t->nv), vec), NULL,
-		   ex_const(n, ELEM_F32, t->lanes, 0));
+	nest_store(n, t->acc, af_add(af_mul(row, t->nv), vec), NULL, x);
 	nest_close(n);
 	nest_close(n);
 }
@@ -49,14 +57,23 @@ static void zero_tile(struct nest *n, const struct spread *t, int rows, int64_t 
 static const struct expr *spread(struct nest *n, const struct spread *t, const struct expr *x,
 				 struct affine i)
 {
-	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in / t->depth, i);
+	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in / t->tile->depth, i);
 }
 
-static const struct expr *load(struct nest *n, const struct spread *t, int buffer, struct affine at,
-			       const struct affine *valid)
+static const struct expr *load(struct nest *n, const struct spread *t, int buffer, enum elem as,
+			       struct affine at, const struct affine *valid)
 {
-	return t->depth > 1 ? ex_load_groups(n, buffer, ELEM_BF16X2, t->lanes, at)
-			    : ex_load(n, buffer, t->lanes, at, valid);
+	return t->tile->depth > 1 ? ex_load_groups(n, buffer, as, t->lanes, at)
+				  : ex_load_as(n, as, buffer, t->lanes, at, valid);
+}
+
+/* Whole numbers of the left side are without a sign, those of the right side are with it. */
+static const struct expr *multiplied(struct nest *n, const struct spread *t, const struct expr *x,
+				     const struct expr *w, const struct expr *sum)
+{
+	const enum expr_kind kind = t->tile->depth > 1 ? EXPR_DOT : EXPR_FMA;
+
+	return t->tile->sum == ELEM_S32 ? ex_op(n, kind, x, w, sum) : ex_op(n, kind, w, x, sum);
 }
 
 /* The channels of step i of the groups, from `a` and `b` on. */
@@ -68,7 +85,8 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 	const struct affine *valid;
 
 	nest_store(n, t->wreg, vec, NULL,
-		   load(n, t, b, af_add(b_at, af_mul(vec, (int64_t)t->lanes * t->depth)), NULL));
+		   load(n, t, b, t->tile->right,
+			af_add(b_at, af_mul(vec, (int64_t)t->lanes * t->tile->depth)), NULL));
 	nest_close(n);
 	row = unrolled(n, "m", rows);
 	vec = unrolled(n, "v", vectors);
@@ -78,8 +96,8 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 	valid = reads < vectors * t->lanes ? nest_keep(n, af_sub(af(reads), af_mul(vec, t->reads)))
 					   : NULL;
 	nest_store(n, t->acc, acc, NULL,
-		   ex_op(n, t->depth > 1 ? EXPR_DOT : EXPR_FMA, ex_reg(n, t->wreg, vec),
-			 spread(n, t, load(n, t, a, a_at, valid), i), ex_reg(n, t->acc, acc)));
+		   multiplied(n, t, spread(n, t, load(n, t, a, t->tile->left, a_at, valid), i),
+			      ex_reg_as_is(n, t->wreg, vec), ex_reg_as_is(n, t->acc, acc)));
 	nest_close(n);
 	nest_close(n);
 }
@@ -90,14 +108,14 @@ void spread_tile(struct nest *n, const struct spread *t, int rows, int64_t chann
 	struct affine line, column, i;
 	int a, b;
 
-	zero_tile(n, t, rows, ceil_div(channels, t->writes));
+	begin_tile(n, t, rows, ceil_div(channels, t->writes));
 	line = af_var(nest_for(n, LOOP_SERIAL, "kh", t->lo, t->hi));
 	a = nest_view(n, "A", t->a, af_add(t->a_at, af_scale(line, t->a_line)));
 	b = nest_view(n, "B", t->b, af_add(t->b_at, af_mul(line, t->columns * tap)));
 	column = af_var(nest_for(n, LOOP_SERIAL, "kw", af(0), af(t->columns)));
-	i = unrolled(n, "i", t->in / t->depth);
+	i = unrolled(n, "i", t->in / t->tile->depth);
 	multiply(n, t, rows, channels, a, af_mul(column, t->a_column), b,
-		 af_add(af_mul(column, tap), af_mul(i, channel * t->depth)), i);
+		 af_add(af_mul(column, tap), af_mul(i, channel * t->tile->depth)), i);
 	nest_close(n);
 	nest_close(n);
 	nest_close(n);

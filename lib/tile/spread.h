@@ -12,21 +12,22 @@
  * lanes, with one permutation for each multiply-add and no product with zero. direct, for groups
  * of 4 channels, leaves three of four lanes of AVX-512 idle.
  *
- * In bf16 a step may take pairs of channels (EXPR_DOT). A vector of the input has as many pairs as
- * lanes, so it reaches beyond the groups of the vector of output channels, where no lane is used;
- * SPREAD_BEYOND elements of memory must follow the input.
+ * A step may take pairs of channels in bf16, and pairs or fours in 8 bits (EXPR_DOT). A vector of
+ * the input has as many of these as lanes, so it reaches beyond the groups of the vector of output
+ * channels, where no lane is used; spread_beyond() elements of memory must follow the input.
  */
 #ifndef TL_TILE_SPREAD_H
 #define TL_TILE_SPREAD_H
 
 #include "lib/nest/nest.h"
+#include "lib/tile/tile.h"
 
 struct spread {
-	int in, out;	   /* channels of a group */
-	int depth;	   /* input channels that a step multiplies and sums: 1, or 2 of bf16 */
-	int lanes, nv;	   /* of a vector, vectors of a tile */
-	int reads, writes; /* input and output channels of a vector */
-	int acc, wreg;	   /* registers: rows x nv, 1 x nv */
+	const struct tile *tile; /* which types it multiplies, and how many channels in a step */
+	int in, out;		 /* channels of a group */
+	int lanes, nv;		 /* of a vector, vectors of a tile */
+	int reads, writes;	 /* input and output channels of a vector */
+	int acc, wreg;		 /* registers: rows x nv, 1 x nv */
 
 	/* Input: row r's vector v at a_at + r * a_row + v * reads. */
 	int a;
@@ -39,12 +40,14 @@ struct spread {
 	 * a symbol. */
 	struct affine lo, hi, a_line;
 	int64_t columns, a_column;
+	/* What sums begin with, an output channel each, from bias_at on; -1: zero. */
+	int bias;
+	struct affine bias_at;
 };
 
-enum { SPREAD_BEYOND = 32 };
-
-/* Sets the first fields but depth: 1, or 0 if a vector does not hold two groups. */
+/* Sets the first fields but the tile: 1, or 0 if a vector does not hold two groups. */
 int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64_t nv);
+int64_t spread_beyond(const struct spread *t);
 void spread_registers(struct nest *n, struct spread *t, int max_rows);
 /* Vector registers of a tile: with those for what is read, its lanes, and post-ops. */
 int64_t spread_needs(int64_t nv, int64_t rows);

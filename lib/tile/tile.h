@@ -19,11 +19,11 @@ struct tile {
 	 * one type needs the machine's instruction for the source's type. */
 	enum dtype type, weights;
 	int takes_all, takes_whole;
-	enum elem sum; /* of what it sums: ELEM_F32 or ELEM_S32 */
+	enum elem sum;	       /* of what it sums: ELEM_F32 or ELEM_S32 */
 	enum elem left, right; /* what its registers hold of both sides */
-	int64_t lanes; /* that vectors must have; 0: any */
-	int spare;     /* registers that its step needs beside sums and right side, if more than
-			* brgemm_fits() counts */
+	int64_t lanes;	       /* that vectors must have; 0: any */
+	int spare; /* registers that its step needs beside sums and right side, if more than
+		    * brgemm_fits() counts */
 	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
 	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		     struct affine b_at);
