@@ -111,6 +111,13 @@ ok $? 'other weights give other outputs, status 1'
 	tests/run/cases/derived_weights.onnx >"$tmp/log" 2>&1
 ok $? 'copies of random weights are the same' || sed 's/^/# /' "$tmp/log"
 
+# Packed weights are random, too, so that a file need not have them. Their numbers are as large as other random weights.
+"$bin/tl-run" --no-db -m none --random-weights 1 --save-weights "$tmp/packed.npz" -i tests/run/groups.npz -o "$tmp/random.npz" tests/run/groups.onnx &&
+	"$bin/tl-run" --no-db -m none --random-weights 1 -i tests/run/groups.npz -c "$tmp/random.npz" tests/run/groups.onnx >"$tmp/out" &&
+	[ "$(unzip -l "$tmp/packed.npz" | grep -c ' c[0-9]*\.npy$')" -ge 16 ] && mkdir "$tmp/packed" && unzip -qo "$tmp/packed.npz" c1.npy -d "$tmp/packed" &&
+	perl -e 'undef $/; my @x = unpack("(f<)*", substr(<>, -4 * 33 * 5 * 8)); exit grep { $_ != int || $_ < 0 || $_ > 255 } @x or @x < 99' "$tmp/packed/c1.npy"
+ok $? 'packed weights are random bytes' || unzip -l "$tmp/packed.npz" | sed 's/^/# /'
+
 # What is written can be read again, and the same seed gives the same.
 perl tests/tiny-onnx.pl >"$tmp/tiny.onnx"
 "$bin/tl-run" --no-db -m none --random-weights 1 --save-weights "$tmp/w.npz" --save-inputs "$tmp/x.npz" -o "$tmp/y.npz" "$tmp/tiny.onnx" &&
@@ -290,6 +297,11 @@ refused 'no file' 'No such file' 3 "$tmp/nothing"
 refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu.onnx"
 refused 'statistics of the data' 'is in training mode' 3 tests/run/refused/training.onnx
 perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
+refused 'rows of weights that choose their groups' '(DequantizePacked) has g_idx of MatMulNBits' 3 tests/run/refused/group_index.onnx
+perl -0777 -pe 's/block_size/block_sice/g' tests/run/groups.onnx >"$tmp/sice.onnx"
+refused 'weights of groups of no size' 'has a block_size of 0' 3 "$tmp/sice.onnx"
+perl -0777 -pe 's/(bits\x18)\x08/$1\x04/g' tests/run/groups.onnx >"$tmp/half.onnx"
+refused 'packed weights of another size' 'bytes of packed weights, which are not what' 3 "$tmp/half.onnx"
 refused 'an attribute that nobody knows' "has the attribute 'epsilom', which tl-run does not know" 3 "$tmp/epsilom.onnx"
 refused 'inputs of another shape' 'another shape' 3 --batch=3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx

@@ -35,15 +35,27 @@ static int reads_parameters(const struct graph_node *n, int input)
 	return 0;
 }
 
+/* Are they bytes of packed weights, or of their zero points? */
+static int is_packed(const struct graph *g, int value)
+{
+	const struct value *v = g->value[value];
+	int input = 0;
+	const struct graph_node *n = v->elem == VALUE_U8 ? reader(g, value, &input) : NULL;
+
+	return n && node_is(n, OP_DequantizePacked);
+}
+
 int constant_is_weights(const struct graph *g, int value)
 {
 	const struct value *v = g->value[value];
 	const struct graph_node *n;
 	int input = 0;
 
-	if (!v->is_const || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
-	    v->shape.rank == 0 || shape_count(&v->shape) <= 1)
+	if (!v->is_const || !shape_known(&v->shape) || v->shape.rank == 0 ||
+	    shape_count(&v->shape) <= 1)
 		return 0;
+	if (!elem_is_real(v->elem))
+		return v->producer < 0 && is_packed(g, value);
 	if (v->producer < 0)
 		return 1;
 	n = reader(g, value, &input);
@@ -65,6 +77,20 @@ static int64_t inputs_of(const struct graph_node *n, const struct shape *s, int 
 	return 0;
 }
 
+/* Bytes of any bits, and scales by which the numbers are as large as weights of a product. */
+static void fill_packed(const struct graph_node *n, const struct value *v, struct random_fill *f)
+{
+	const int64_t rows = node_int(n, "K", 1), bits = node_int(n, "bits", 4);
+
+	f->is_whole = elem_is_int(v->elem);
+	f->low = 0;
+	f->high = 256;
+	if (f->is_whole)
+		return;
+	f->high = ldexp(sqrt(6.0 / (double)(rows > 0 ? rows : 1)), 1 - (int)(bits & 15));
+	f->low = f->high / 2;
+}
+
 struct random_fill constant_random(const struct graph *g, int value, uint64_t seed)
 {
 	const struct value *v = g->value[value];
@@ -73,7 +99,9 @@ struct random_fill constant_random(const struct graph *g, int value, uint64_t se
 	const struct graph_node *n = reader(g, value, &input);
 	int64_t inputs = n ? inputs_of(n, &v->shape, input) : 0;
 
-	if (inputs) {
+	if (n && node_is(n, OP_DequantizePacked)) {
+		fill_packed(n, v, &f);
+	} else if (inputs) {
 		f.high = sqrt(6.0 / (double)inputs);
 		f.low = -f.high;
 	} else if (n && (node_is(n, OP_Mul) || node_is(n, OP_Div) ||
@@ -92,6 +120,8 @@ void constant_fill(const struct random_fill *f, float *to, int64_t n)
 	rng_seed(&r, f->seed, f->name);
 	for (int64_t i = 0; i < n; i++)
 		to[i] = (float)(f->low + (f->high - f->low) * rng_unit(&r));
+	for (int64_t i = 0; f->is_whole && i < n; i++)
+		to[i] = floorf(to[i]);
 }
 
 static void fill_random(void *with, float *to, int64_t n)

@@ -18,10 +18,12 @@ struct random_fill {
 	const char *name;
 	uint64_t seed;
 	double low, high;
+	int is_whole; /* whole numbers from low to high - 1 */
 };
 
 /* Is it a tensor of weights, which random ones may replace: floats, more than one, of an
- * initializer, or of a ConstantOfShape that stands for one? */
+ * initializer, or of a ConstantOfShape that stands for one? Or bytes that packed weights and their
+ * zero points are in? */
 int constant_is_weights(const struct graph *g, int value);
 /* Marks the values that nodes make of random weights (is_drawn): inference knows the elements of
  * the file, which are others. */

@@ -41,6 +41,7 @@ static lower_fn *const table[OPERATORS] = {
 	[OP_CumSum] = lower_cumulate,
 	[OP_DepthToSpace] = lower_depth_to_space,
 	[OP_DequantizeLinear] = lower_quantize,
+	[OP_DequantizePacked] = lower_dequantize_packed,
 	[OP_Div] = lower_binary,
 	[OP_Dropout] = lower_dropout,
 	[OP_Einsum] = lower_einsum,

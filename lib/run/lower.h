@@ -254,16 +254,17 @@ lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropo
 	lower_top;		       /* lower_fills.c */
 lower_fn lower_center, lower_compress; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
-	lower_lrn;					 /* lower_lines.c */
-lower_fn lower_scalar, lower_bits, lower_quantize_plain; /* lower_scalar.c */
-lower_fn lower_quantize;				 /* lower_quantize.c */
-lower_fn lower_cast;					 /* lower_integer.c */
-lower_fn lower_resize;					 /* lower_resize.c */
-lower_fn lower_taps;					 /* lower_taps.c */
-lower_fn lower_einsum, lower_matmul;			 /* lower_einsum.c */
-lower_fn lower_gemm;					 /* lower_gemm.c */
-lower_fn lower_concat;					 /* lower_concat.c */
-lower_fn lower_pool, lower_global_pool;			 /* lower_pool.c */
+	lower_lrn;					   /* lower_lines.c */
+lower_fn lower_scalar, lower_bits, lower_quantize_plain;   /* lower_scalar.c */
+lower_fn lower_quantize;				   /* lower_quantize.c */
+lower_fn lower_dequantize_packed, lower_dequantize_blocks; /* lower_dequantize.c */
+lower_fn lower_cast;					   /* lower_integer.c */
+lower_fn lower_resize;					   /* lower_resize.c */
+lower_fn lower_taps;					   /* lower_taps.c */
+lower_fn lower_einsum, lower_matmul;			   /* lower_einsum.c */
+lower_fn lower_gemm;					   /* lower_gemm.c */
+lower_fn lower_concat;					   /* lower_concat.c */
+lower_fn lower_pool, lower_global_pool;			   /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
 	lower_arg; /* lower_rows.c */
 

@@ -165,6 +165,7 @@ int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e
 		return lower_bad(l, n, e, "lacks its %s",
 				 node_in(l->g, n, 0) ? "scale" : "operand");
 	if (node_is(n, OP_DequantizeLinear))
-		return dequantize(l, n, e);
+		return node_int(n, "block_size", 0) ? lower_dequantize_blocks(l, n, e)
+						    : dequantize(l, n, e);
 	return elem == ELEM_F32 ? lower_quantize_plain(l, n, e) : quantize(l, n, elem, e);
 }

@@ -56,7 +56,10 @@ class Model:
     def save(self, folder):
         outs = [helper.make_tensor_value_info(o, TensorProto.FLOAT, None) for o in self.outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, outs, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        sets = [helper.make_opsetid("", self.opset)]
+        if any(node.domain for node in self.nodes):
+            sets.append(helper.make_opsetid("com.microsoft", 1))
+        model = helper.make_model(graph, opset_imports=sets, ir_version=10 if len(sets) > 1 else 8)
         path = os.path.join(folder, self.name + ".onnx")
         if self.name == "external":
             onnx.save(model, path, save_as_external_data=True, location="external.bin", size_threshold=64)
@@ -65,7 +68,9 @@ class Model:
         if self.by_reference:
             session = ReferenceEvaluator(model)
         else:
-            session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
+            options = ort.SessionOptions()
+            options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")  # single precision
+            session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         answers = session.run(self.outputs, self.feed)
         np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **{**dict(zip(self.outputs, answers)), **self.wanted})
 
@@ -760,11 +765,54 @@ def quantized():
     return m
 
 
+def groups():
+    """Products by weights of few bits, whose groups have scales and zero points: MatMulNBits, and DequantizeLinear by blocks."""
+    m = Model("groups", 21)
+    x = m.input("x", rng.uniform(-1, 1, (2, 3, 72)).astype(np.float32))
+    even = m.input("even", rng.uniform(-1, 1, (5, 64)).astype(np.float32))
+
+    def bits(a, k, n, block, bits=4, zeros=None, bias=False, **more):
+        groups = -(-k // block)
+        packed = m.const(rng.integers(0, 256, (n, groups, block * bits // 8)).astype(np.uint8))
+        zero = ""
+        if zeros == "packed":
+            zero = m.const(rng.integers(0, 256, (n, -(-groups * bits // 8))).astype(np.uint8))
+        elif zeros == "real":
+            zero = m.floats(n, groups, low=0, high=15)
+        rest = [zero, "", m.floats(n)] if bias else [zero]
+        return m.add("MatMulNBits", a, packed, m.floats(n, groups, low=-0.1, high=0.1), *rest, domain="com.microsoft", K=k, N=n, bits=bits,
+                     block_size=block, **more)
+
+    m.output(bits(x, 72, 33, 16), bits(x, 72, 8, 32, zeros="packed", bias=True), bits(x, 72, 5, 128, bits=8, zeros="packed"))
+    m.output(bits(x, 72, 7, 32, zeros="real"), m.add("Relu", bits(even, 64, 19, 16, zeros="packed", accuracy_level=1)))
+    m.output(bits(even, 64, 16, 64, bits=8, bias=True), bits(even, 64, 40, 32, bias=True), bits(even, 64, 6, 16, bits=2, zeros="packed"))
+
+    def halves(kind, *shape):
+        low = -8 if kind == TensorProto.INT4 else 0
+        at = rng.integers(low, low + 16, shape)
+        m.count += 1
+        m.weights.append(helper.make_tensor(f"c{m.count}", kind, shape, at.reshape(-1)))
+        return f"c{m.count}"
+
+    def blocks(kind, zero, axis, *shape):
+        scales = [-(-d // 16) if i == axis else d for i, d in enumerate(shape)]
+        units = [m.floats(*scales, low=-0.1, high=0.1), *([halves(kind, *scales)] if zero else [])]
+        return m.add("DequantizeLinear", halves(kind, *shape), *units, axis=axis, block_size=16)
+
+    m.output(m.add("MatMul", x, blocks(TensorProto.INT4, True, 0, 72, 9)), m.add("MatMul", even, blocks(TensorProto.UINT4, True, 0, 64, 21)))
+    m.output(m.add("Gemm", even, blocks(TensorProto.UINT4, False, 1, 7, 64), transB=1))
+    m.output(m.add("Add", even, blocks(TensorProto.INT4, True, 1, 5, 64)))
+    bytes_ = m.const(rng.integers(-128, 128, (64, 3)).astype(np.int8))
+    m.output(m.add("MatMul", even, m.add("DequantizeLinear", bytes_, m.floats(2, 3, high=0.1), axis=0, block_size=32)))
+    m.output(m.add("MatMul", even, m.add("DequantizeLinear", halves(TensorProto.INT4, 64, 9), m.floats(9, high=0.1), axis=1)))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])

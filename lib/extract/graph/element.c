@@ -26,6 +26,14 @@ static double single(uint64_t bits)
 	return (double)f;
 }
 
+/* Two share a byte, the first in its low bits. */
+static union scalar half_byte(int elem, const unsigned char *from, int64_t i)
+{
+	const int bits = from[i / 2] >> 4 * (i % 2) & 15;
+
+	return (union scalar){.i = elem == VALUE_I4 && bits > 7 ? bits - 16 : bits};
+}
+
 union scalar element_at(int elem, const void *from, int64_t i)
 {
 	const int64_t size = (int64_t)value_elem_size(elem);
@@ -34,6 +42,8 @@ union scalar element_at(int elem, const void *from, int64_t i)
 	union scalar v = {.i = 0};
 	uint64_t bits = 0;
 
+	if (elem == VALUE_U4 || elem == VALUE_I4)
+		return half_byte(elem, from, i);
 	assert(size > 0 && size <= WIDEST);
 	for (int64_t k = size; k-- > 0;)
 		bits = bits << 8 | s[k];

@@ -4,7 +4,7 @@
 
 #include "lib/extract/graph/graph.h"
 
-/* Element i of a tensor of type elem, which must have a size (value_elem_size()) of at most 8
+/* Element i of a tensor of type elem, which must have a size (value_elems_size()) of at most 8
  * bytes: its .i or, of a type of floats, its .f. */
 union scalar element_at(int elem, const void *from, int64_t i);
 /* Makes a computed number an element of that type: integers wrap around, floats are rounded, and an

@@ -469,6 +469,13 @@ size_t value_elem_size(int elem)
 	return elem >= 0 && elem < (int)sizeof size ? size[elem] : 0;
 }
 
+size_t value_elems_size(int elem, int64_t n)
+{
+	if (elem == VALUE_U4 || elem == VALUE_I4)
+		return (size_t)(n / 2 + n % 2);
+	return (size_t)n * value_elem_size(elem);
+}
+
 int elem_is_real(int elem)
 {
 	return elem == VALUE_F32 || elem == VALUE_F64 || elem == VALUE_F16 || elem == VALUE_BF16;

@@ -234,5 +234,7 @@ const char *elem_name(int elem);
 int elem_is_int(int elem);	  /* integers and booleans */
 int elem_is_real(int elem);	  /* floats */
 size_t value_elem_size(int elem); /* bytes of an element; 0: unknown, or of no fixed size */
+/* Bytes of so many elements, of which two of 4 bits share a byte; 0: unknown, or none. */
+size_t value_elems_size(int elem, int64_t n);
 
 #endif

@@ -26,6 +26,18 @@ int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
+/* The weights of MatMulNBits, which are packed in bytes, as a matrix. */
+int infer_dequantize_packed(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct shape s = {2, {node_int(n, "K", 0), node_int(n, "N", 0)}};
+
+	if (s.dim[0] < 1 || s.dim[1] < 1 || s.dim[0] > MAX_ELEMENTS ||
+	    s.dim[1] > MAX_ELEMENTS / s.dim[0])
+		return infer_bad(x, n, e, "has a matrix of %lld rows and %lld columns",
+				 (long long)s.dim[0], (long long)s.dim[1]);
+	return infer_set(x, n, 0, &s, e);
+}
+
 /* A right or left side that is given transposed. */
 static void turn(const struct graph_node *n, const char *attr, struct shape *s)
 {

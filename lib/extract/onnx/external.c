@@ -68,7 +68,7 @@ static int read_file(const char *path, const struct external *x, int must, struc
 int external_read(const struct external *x, const char *folder, int must, struct value *v,
 		  struct err *e)
 {
-	const size_t bytes = (size_t)shape_count(&v->shape) * value_elem_size(v->elem);
+	const size_t bytes = value_elems_size(v->elem, shape_count(&v->shape));
 	struct buf path = BUF_INIT;
 	int rc;
 

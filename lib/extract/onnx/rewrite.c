@@ -285,6 +285,7 @@ static const struct rewrite_row whole[] = {
 	{"", "MatMulInteger", rewrite_integers},
 	{"", "QLinearConv", rewrite_linear_conv},
 	{"", "QLinearMatMul", rewrite_linear_matmul},
+	{"com.microsoft", "MatMulNBits", rewrite_linear_bits},
 	{"com.microsoft", "QGemm", rewrite_linear_gemm},
 	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
 	{"com.microsoft", "QLinearAveragePool", rewrite_linear_unary},

@@ -52,8 +52,9 @@ rewrite_fn rewrite_attention, rewrite_ms_attention, rewrite_multi_head, rewrite_
 	rewrite_q_attention;
 rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, rewrite_q_conv,
 	rewrite_dynamic_matmul, rewrite_dynamic_lstm, rewrite_matmul_to_float, rewrite_matmul_bits;
-rewrite_fn rewrite_linear_binary, rewrite_linear_concat, rewrite_linear_conv, rewrite_linear_gemm,
-	rewrite_linear_matmul, rewrite_linear_softmax, rewrite_linear_unary, rewrite_linear_where,
-	rewrite_integers, rewrite_dynamic_quantize; /* of graphs that are run */
+rewrite_fn rewrite_linear_binary, rewrite_linear_bits, rewrite_linear_concat, rewrite_linear_conv,
+	rewrite_linear_gemm, rewrite_linear_matmul, rewrite_linear_softmax, rewrite_linear_unary,
+	rewrite_linear_where, rewrite_integers,
+	rewrite_dynamic_quantize; /* of graphs that are run */
 
 #endif

@@ -47,6 +47,26 @@ void rewrite_linear_binary(struct rewrite *r)
 	whole(r, out, 6);
 }
 
+/* A, the packed weights, their scales, zero points and order of groups, and a bias. accuracy_level
+ * allows less than single precision. */
+void rewrite_linear_bits(struct rewrite *r)
+{
+	const int packed[] = {rewrite_in(r, 1), rewrite_in(r, 2), rewrite_in(r, 3),
+			      rewrite_in(r, 4)};
+	const int bias = rewrite_in(r, 5);
+	int in[] = {rewrite_in(r, 0), rewrite_between(r, "weights")};
+	int out = bias < 0 ? rewrite_made(r, 0) : rewrite_between(r, "product");
+
+	rewrite_copy_attrs(r, rewrite_node(r, "DequantizePacked", packed, 4, in[1]),
+			   "accuracy_level");
+	rewrite_node(r, "MatMul", in, 2, out);
+	if (bias >= 0) {
+		in[0] = out;
+		in[1] = bias;
+		rewrite_node(r, "Add", in, 2, rewrite_made(r, 0));
+	}
+}
+
 void rewrite_linear_unary(struct rewrite *r)
 {
 	int in, out;

@@ -155,14 +155,15 @@ static int is_coded(int elem, enum coding coding)
 /* Makes what stands in p->raw n elements as raw_data has them. 0: it is something else. */
 static int make_raw(struct parse *p, int elem, enum coding coding, size_t n)
 {
-	const size_t size = value_elem_size(elem), wide = sizeof(int64_t);
+	const size_t bytes = value_elems_size(elem, (int64_t)n), wide = sizeof(int64_t);
+	const size_t size = value_elem_size(elem) ? value_elem_size(elem) : 1; /* 4 bits: a pair */
 
-	if (!size || !is_coded(elem, coding) ||
-	    p->raw.n != n * (coding == LIST_OF_INT64 ? wide : size))
+	if (!bytes || !is_coded(elem, coding) ||
+	    p->raw.n != (coding == LIST_OF_INT64 ? bytes / size * wide : bytes))
 		return 0;
-	for (size_t i = 0; coding == LIST_OF_INT64 && i < n; i++)
+	for (size_t i = 0; coding == LIST_OF_INT64 && i < bytes / size; i++)
 		memmove(p->raw.s + i * size, p->raw.s + i * wide, size);
-	p->raw.n = n * size;
+	p->raw.n = bytes;
 	return 1;
 }
 
@@ -186,14 +187,15 @@ static int keep(struct parse *p, struct value *v)
 /* What was read into the value stays there, unless it is little enough to be kept. */
 static int take_data(struct parse *p, struct value *v, enum coding *coding, struct err *e)
 {
-	const size_t n = (size_t)shape_count(&v->shape), size = value_elem_size(v->elem);
+	const size_t n = (size_t)shape_count(&v->shape);
+	const size_t bytes = value_elems_size(v->elem, (int64_t)n);
 
-	if (!is_wanted(p, v) || !is_coded(v->elem, *coding) || !size) {
+	if (!is_wanted(p, v) || !is_coded(v->elem, *coding) || !bytes) {
 		value_drop(v);
 		*coding = NONE;
 		return 0;
 	}
-	if (v->data_bytes != n * size)
+	if (v->data_bytes != bytes)
 		return err_set(e, "the tensor '%s' has %zu bytes, which is not what its shape says",
 			       v->name, v->data_bytes);
 	if (n > (elem_is_real(v->elem) ? KEEP_REALS : KEEP_INTS))
