@@ -131,7 +131,7 @@ static inline void conv(const struct workload *w, const struct baseline_data *t,
 				}
 }
 
-/* What element i of the right side, of n columns, stands for. */
+/* Returns the real that element i of the right side, of n columns, stands for. */
 static inline double weight_at(const struct workload *w, const struct baseline_data *t, int64_t i,
 			       int64_t n)
 {

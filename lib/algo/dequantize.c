@@ -1,11 +1,10 @@
 /* dequantize: matmul by weights of 4 or 8 bits that stand for reals by the scales of their groups
  * (workload_group()), as language models have them (Frantar et al., "GPTQ", ICLR 2023).
  *
- * Of a product of few rows the weights are nearly all that is read, so they stay what they are
- * until they are in registers. Two values of k, or two times four, share each byte. What a group
- * sums is multiplied by its scale once: sum of a * (w - zero) * scale = scale * (sum of a * w -
- * zero
- * * sum of a).
+ * A product of few rows reads hardly anything but its weights, so they stay packed until they are
+ * in registers. Two values of k, or two times four, share each byte. The sum of a group is
+ * multiplied by its scale once: sum of a * (w - zero) * scale = scale * (sum of a * w - zero * sum
+ * of a).
  *
  * With the knob digits, a phase before makes whole numbers of the left side
  * (lib/schedule/digits.h), and an instruction sums four products of such with weights as they are.

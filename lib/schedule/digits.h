@@ -35,7 +35,7 @@ struct affine digits_at(const struct digits *d, struct affine row, struct affine
 			struct affine rest);
 /* Where a row's term for the group is; the next one is the second term. */
 struct affine digits_term(const struct digits *d, struct affine row, struct affine group);
-/* What a digit of this number is worth, in units of the first. */
+/* Returns the worth of a digit of this number, in units of the first. */
 double digits_worth(int digit);
 
 #endif

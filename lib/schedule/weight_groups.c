@@ -262,7 +262,7 @@ void weight_groups_dot(struct nest *n, const struct weight_groups *b, const stru
 	nest_close(n);
 }
 
-/* What a group of digits sums to, as single precision: of weights from their zero point on. */
+/* Returns the sum of a group of digits in single precision; weights count from their zero point. */
 static const struct expr *digits_sum(struct nest *n, const struct weight_groups *b,
 				     const struct weight_tile *t, int row, int vec)
 {

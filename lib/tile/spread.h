@@ -40,7 +40,8 @@ struct spread {
 	 * a symbol. */
 	struct affine lo, hi, a_line;
 	int64_t columns, a_column;
-	/* What sums begin with, an output channel each, from bias_at on; -1: zero. */
+	/* Sums begin with the bias, a number for each output channel, from bias_at on; -1: with
+	 * zero. */
 	int bias;
 	struct affine bias_at;
 };

@@ -18,7 +18,7 @@ struct transpose transpose_of(struct nest *n, int64_t lanes);
 /* The caller has stored all rows, each a register of regs[0]. Returns the registers that hold the
  * columns. */
 int transpose_square(const struct transpose *t);
-/* Of 2, 4, .. lanes rows that stand there likewise: element 0 of each row, then element 1 of each,
+/* Interleaves 2, 4, .. lanes rows that stand there likewise: element 0 of each row, then element 1,
  * and so on. Returns the registers that hold this sequence; register i has its part[i]-th vector.
  */
 int transpose_interleave(const struct transpose *t, int rows, int part[]);
