@@ -40,8 +40,8 @@ static int applies(const struct workload *w, int64_t lanes, int64_t nv, struct c
 		return 0;
 	if (p->ic == 1 && p->oc == 1) /* depthwise reads the input where it lies */
 		return 0;
-	if (dtype_is_int(w->dtype.src) &&
-	    p->ic % 2) /* whole numbers are spread by pairs at least */
+	/* Whole numbers are spread by pairs at least. */
+	if (dtype_is_int(w->dtype.src) && p->ic % 2)
 		return 0;
 	p->ic *= p->g;
 	p->oc *= p->g;

@@ -3,9 +3,9 @@
 #include "lib/run/dequantize.h"
 #include "lib/run/lower.h"
 
-/* A group has whole bytes; a larger one than that is no group, nor is a matrix with longer sides
- * one that a machine holds. So the number of bytes can be told. */
-enum { BLOCK_MOST = 1 << 20, SIDE_MOST = 1 << 24 };
+/* A group has whole bytes; a larger one than that is no group. K times N has its limit already
+ * (infer_dequantize_packed()), so the number of bytes can be told. */
+enum { BLOCK_MOST = 1 << 20 };
 
 static int64_t count_of(const struct lowering *l, const struct graph_node *n, int i)
 {
@@ -38,7 +38,6 @@ int lower_dequantize_packed(struct lowering *l, const struct graph_node *n, stru
 	struct dequantize_packed *p = arena_new(l->p->a, struct dequantize_packed);
 	const struct value *zeros = node_in(l->g, n, 2);
 	const int64_t bits = node_int(n, "bits", 4), block = node_int(n, "block_size", 0);
-	const int64_t rows = node_int(n, "K", 0), columns = node_int(n, "N", 0);
 	const struct plain plain = {dequantize_packed_run, p, NULL};
 
 	if (node_in(l->g, n, 3))
@@ -53,11 +52,8 @@ int lower_dequantize_packed(struct lowering *l, const struct graph_node *n, stru
 				 (long long)bits);
 	if (block < 1 || block > BLOCK_MOST)
 		return lower_bad(l, n, e, "has a block_size of %lld", (long long)block);
-	if (rows < 1 || rows > SIDE_MOST || columns < 1 || columns > SIDE_MOST)
-		return lower_bad(l, n, e, "has weights of K %lld and N %lld", (long long)rows,
-				 (long long)columns);
-	*p = (struct dequantize_packed){.rows = rows,
-					.columns = columns,
+	*p = (struct dequantize_packed){.rows = node_int(n, "K", 0),
+					.columns = node_int(n, "N", 0),
 					.block = block,
 					.bits = (int)bits,
 					.are_zeros_packed = zeros && elem_is_int(zeros->elem)};
