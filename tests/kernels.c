@@ -18,6 +18,7 @@
 #include "lib/draft/draft.h"
 #include "lib/draft/static.h"
 #include "lib/io/proc.h"
+#include "lib/space/isa.h"
 #include "lib/trial/cell.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
@@ -163,7 +164,7 @@ static int run_apart(struct calls *calls, struct err *e)
 
 typedef void printing(const struct nest *n, struct buf *out);
 
-static unsigned dots; /* of the machine that kernels are printed for */
+static struct limits machine; /* that kernels are printed for: its dots and tiles */
 
 /* Runs a compiled nest with `threads` threads one after the other, which is as good as at once. */
 static double run_error(const struct problem *p, const struct nest *n, void *entry, struct err *e)
@@ -378,16 +379,14 @@ struct shares {
 
 static void print(const struct nest *n, struct buf *out)
 {
-	const struct limits m = {.dots = dots};
-
-	target_default()->print(n, &m, out);
+	target_default()->print(n, &machine, out);
 }
 
 /* A nest of vectors that is not written as assembly is told of. */
 static int is_assembly(const struct nest *n, int lanes)
 {
 	struct buf text = BUF_INIT;
-	const char *why = x86_print(n, dots, &text);
+	const char *why = x86_print(n, &machine, &text);
 
 	if (why && lanes > 1)
 		diag("no assembly: %s", why);
@@ -535,12 +534,22 @@ static int in_bf16(struct workload *w)
 }
 
 /* Channels are even more often than not: only these make groups. */
+/* On a machine with tiles more sums are long enough for these, whose least depth this is. */
+static void lengthen(struct workload *w, int64_t depth)
+{
+	const int at = w->op == &op_conv2d ? (int)CONV_IC : (int)MATMUL_K;
+
+	if (machine.tiles && pick(0, 3))
+		w->dim[at] *= depth;
+}
+
 static int random_bf16_conv(struct workload *w)
 {
 	if (!random_conv(w))
 		return 0;
 	if (w->dim[CONV_G] == 1 && pick(0, 2))
 		w->dim[CONV_IC] += w->dim[CONV_IC] % 2;
+	lengthen(w, 8);
 	return in_bf16(w);
 }
 
@@ -552,6 +561,7 @@ static int random_bf16_matmul(struct workload *w)
 		w->dim[MATMUL_K] += w->dim[MATMUL_K] % 2;
 		w->rhs_const = 1;
 	}
+	lengthen(w, 8);
 	return in_bf16(w);
 }
 
@@ -582,6 +592,45 @@ static void check_groups_by_hand(const struct limits *m)
 	close_problems();
 	ok(!tally.bad && tally.compiled, "%s: groups of bf16 without an instruction: %lld compiled",
 	   m->isa, (long long)tally.compiled);
+}
+
+/* ---- tile registers ---- */
+
+static int in_bytes(struct workload *w);
+
+/* Candidates with tiles, all compiled: as assembly, or, on a machine without tiles, as loops. */
+static void check_tiles(const struct limits *m)
+{
+	static const char *const problems[][3] = {
+		{"conv2d", "ic32ih9oc20oh9kh3ph1", "nhwc"},
+		{"conv2d", "ic3ih20oc24oh8kh7sh2", "nhwc"},
+		{"conv2d", "ic48ih7oc40oh7kh1", "nchw"},
+		{"conv2d", "ic64ih19oc36oh10kh1sh2", "nhwc"},
+		{"matmul", "49x64:64x72", "ab"},
+		{"matmul", "21x96:96x16", "ab"},
+	};
+	static int (*const types[])(struct workload *) = {in_bf16, in_bytes};
+	const struct shares all = {1, 1};
+	struct limits as_if = *m;
+	struct tally tally = {0};
+
+	as_if.tiles = isa_find("avx512_amx")->tiles;
+	as_if.dots = isa_find("avx512_amx")->dots;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems * 2; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, problems[i / 2][0], problems[i / 2][1],
+				       problems[i / 2][2], "bias,relu", &e) < 0)
+			bail_out("%s", e.msg);
+		p.w.rhs_const = 1;
+		if (!types[i % 2](&p.w))
+			bail_out("%s has no such types", problems[i / 2][1]);
+		check_problem(&p, &as_if, 12, &all, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.compiled, "%s: tiles: %lld compiled, %lld as assembly", m->isa,
+	   (long long)tally.compiled, (long long)tally.assembled);
 }
 
 /* ---- whole numbers of 8 bits ---- */
@@ -619,6 +668,7 @@ static int random_byte_conv(struct workload *w)
 		return 0;
 	if (w->dim[CONV_G] == 1 && pick(0, 2))
 		w->dim[CONV_IC] += w->dim[CONV_IC] % 4;
+	lengthen(w, 16);
 	return in_bytes(w);
 }
 
@@ -630,6 +680,7 @@ static int random_byte_matmul(struct workload *w)
 		w->dim[MATMUL_K] = (w->dim[MATMUL_K] + 3) / 4 * 4;
 		w->rhs_const = 1;
 	}
+	lengthen(w, 16);
 	return in_bytes(w);
 }
 
@@ -868,24 +919,26 @@ static int64_t from_env(const char *name, int64_t def)
 	return s ? atoll(s) : def;
 }
 
-/* Returns the first kind of problems whose kernels differ by the machine's dots. */
+/* Returns the first kind of problems whose kernels differ by the machine's dots and tiles. */
 static int first_kind(void)
 {
-	if (!dots)
+	if (!machine.dots)
 		return 0;
-	return dots >> DTYPE_BF16 & 1 ? F32_KINDS : F32_KINDS + BF16_KINDS;
+	return machine.dots >> DTYPE_BF16 & 1 ? F32_KINDS : F32_KINDS + BF16_KINDS;
 }
 
-/* Whole numbers are the same with and without instructions for bf16. */
+/* Whole numbers are the same with and without instructions for bf16, but for tiles. */
 static int kinds_end(void)
 {
-	return F32_KINDS + BF16_KINDS + (dots >> DTYPE_BF16 & 1 ? 0 : WHOLE_KINDS);
+	const int has_whole = machine.tiles || !(machine.dots >> DTYPE_BF16 & 1);
+
+	return F32_KINDS + BF16_KINDS + (has_whole ? WHOLE_KINDS : 0);
 }
 
 int main(void)
 {
-	static const char *const isas[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2",
-					   "scalar"};
+	static const char *const isas[] = {"avx512_amx", "avx512_bf16", "avx512_vnni",
+					   "avx512",	 "avx2",	"scalar"};
 	int64_t problems = from_env("TL_TEST_PROBLEMS", DRAWN);
 	int64_t candidates = from_env("TL_TEST_CANDIDATES", CANDIDATES);
 	struct shares one_in = {from_env("TL_TEST_ASSEMBLE", 8), from_env("TL_TEST_COMPILE", 40)};
@@ -905,9 +958,9 @@ int main(void)
 		}
 		m.l2 = m.l3 = 0; /* so that small problems may be prefetched and streamed, too */
 		m.threads = 4;
-		dots = m.dots;
+		machine = m;
 		memset(compiled_of, 0, sizeof compiled_of);
-		if (!dots)
+		if (!m.dots)
 			check_definitions(&m);
 		for (int op = first_kind(); op < kinds_end(); op++) {
 			static const struct {
@@ -952,9 +1005,11 @@ int main(void)
 		}
 		check_extremes(&m);
 		check_halves(&m);
-		if (!dots)
+		if (!m.dots)
 			check_groups_by_hand(&m);
-		if (m.lanes > 1 && !dots) {
+		if (m.lanes == 16 && (m.tiles || !m.dots))
+			check_tiles(&m);
+		if (m.lanes > 1 && !m.dots) {
 			struct tally tally = {0};
 			const char *name;
 

@@ -505,7 +505,9 @@ static const char *print_c(const struct nest *n, struct buf *out)
 
 static const char *print_assembly(const struct nest *n, struct buf *out)
 {
-	return x86_print(n, 0, out);
+	const struct limits m = {.lanes = 0};
+
+	return x86_print(n, &m, out);
 }
 
 struct object {

@@ -78,22 +78,41 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
 
+/* Sums in tile registers take all of k, of which taps that merge have so many values. */
+static void limit_tiles(struct range *r, const struct workload *w, int64_t merged)
+{
+	static const char why[] = "sums in tile registers take all of k, in a loop";
+
+	range_only(r, KC, 0, why);
+	range_only(r, UNROLL, 1, why);
+	if (r->space && tile_tmul_depth(&w->dtype, r->machine->tiles, merged))
+		range_more(r, DEPTH, tile_tmul_depth(&w->dtype, r->machine->tiles, merged));
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {16, 32, 64, 128, 256, 0};
 	static const int powers[] = {1, 2, 4, 8, 16, 32, 0};
 	const int64_t *k = r->knob;
-	int64_t depth, steps; /* of a tap */
+	int64_t depth, group, steps; /* of a tap */
 	struct conv p;
 
 	if (!conv_of(w, &p))
 		return 0;
+	depth = padded_channels(w, r, p.ic);
+	range_tmul(r, DEPTH, w, depth, p.ow, 1);
+	if (r->space && !r->tmul)
+		range_tmul(r, DEPTH, w, p.kw * depth, p.ow, 1);
 	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
-	depth = range_depth(r, DEPTH, w, padded_channels(w, r, p.ic), KC, 1);
+	if (r->space || !r->tmul || !k[MERGE])
+		depth = range_depth(r, DEPTH, w, padded_channels(w, r, p.ic), KC, 1);
+	else
+		depth = range_depth(r, DEPTH, w, p.kw * padded_channels(w, r, p.ic), KC, 1);
+	group = tile_of(&w->dtype, depth)->group;
 	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)
@@ -111,7 +130,9 @@ static int ranges(const struct workload *w, struct range *r)
 	range_stream(r, STREAM, w, KC);
 	if (p.padded)
 		range_only(r, COPY, 1, "padding needs the copy");
-	if (p.ic % depth) {
+	if (r->tmul)
+		limit_tiles(r, w, p.kw * padded_channels(w, r, p.ic));
+	if (p.ic % group) {
 		range_only(r, COPY, 1, "channels are padded in the copy");
 		range_only(r, KC, 0, "padded channels are no chunks");
 	}
@@ -133,6 +154,7 @@ struct direct {
 	struct conv p;
 	struct parts parts;	  /* of a row of output pixels */
 	int64_t depth;		  /* of the tile: channels in a step */
+	int64_t group;		  /* of these, those that stand side by side in the weights */
 	int64_t rows, kc, nc;	  /* as the knobs say, where 0 is all */
 	int64_t nr, tiles, panel; /* channels of a tile, tiles of channels, weights of one */
 	int img, g;		  /* variables */
@@ -157,10 +179,11 @@ static void declare(struct direct *s)
 	s->in = conv_src(p, reorder_src(&s->order));
 	if (p->fills)
 		s->pad = conv_pad(n, s->order.w, p);
-	s->t.b = conv_weights(n, p, s->nr, s->kc, s->depth);
+	s->t.b = conv_weights(n, p, s->nr, s->kc, s->group);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	operand_types(n, s->order.w);
 	s->t.tile = tile_of(&s->order.w->dtype, s->depth);
+	s->t.depth = s->depth;
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);
@@ -235,12 +258,16 @@ static void open_input(struct direct *s)
 	struct nest *n = s->n;
 	struct chunk channels;
 
-	s->chunk =
-		chunk_open(n, s->kc / s->depth, nest_param(n, "IC", ceil_div(s->p.ic, s->depth)));
+	if (s->depth > s->group)
+		s->chunk = (struct chunk){.loop = -1, .k = af(s->kc / s->depth)};
+	else
+		s->chunk = chunk_open(n, s->kc / s->depth,
+				      nest_param(n, "IC", ceil_div(s->p.ic, s->depth)));
 	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc / s->depth)) : s->chunk.k;
 	channels = s->chunk;
 	channels.k0 = af_mul(channels.k0, s->depth);
-	channels.k = s->p.ic % s->depth ? af(s->p.ic) : af_mul(channels.k, s->depth);
+	channels.k = s->depth > s->group || s->p.ic % s->depth ? af(s->p.ic)
+							       : af_mul(channels.k, s->depth);
 	if (s->k[COPY]) {
 		s->in = band_copy(n, &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes,
 						    &s->bands, s->rows, s->kc, &channels,
@@ -353,8 +380,9 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.oc, s.nr);
 	s.depth = k[DEPTH];
+	s.group = tile_of(&w->dtype, s.depth)->group;
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
-	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.depth) * s.depth;
+	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.group) * s.group;
 	s.nc = k[NC] ? k[NC] : s.tiles;
 	s.panel = ceil_div(s.p.ic, s.kc) * s.p.kh * s.p.kw * s.kc * s.nr;
 	declare(&s);

@@ -89,6 +89,17 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
+/* Sums in tile registers take all of k, in one loop that is short anyway. */
+static void limit_tiles(struct range *r)
+{
+	static const char why[] = "sums in tile registers take all of k, in a loop";
+
+	range_only(r, KC, 0, why);
+	range_only(r, KS, 1, why);
+	range_only(r, UNROLL, 1, why);
+	range_only(r, STREAMS, 0, why);
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
@@ -99,6 +110,7 @@ static int ranges(const struct workload *w, struct range *r)
 
 	if (!product_of(w, &p))
 		return 0;
+	range_tmul(r, DEPTH, w, p.k, p.m, w->rhs_const);
 	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
 		return 1;
 	range_chunks(r, KC, w, p.k, chunks);
@@ -121,6 +133,8 @@ static int ranges(const struct workload *w, struct range *r)
 			   "a part of k is neither cut into chunks nor prefetched");
 	product_streams(r, STREAMS, w, &p);
 	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
+	if (r->tmul)
+		limit_tiles(r);
 	if (r->knob && !r->why) /* they divide */
 		range_need(r,
 			   r->knob[KS] == 1 || r->knob[DEPTH] == 1 ||
@@ -167,12 +181,13 @@ static void declare(struct gemm *s)
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
 	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
 	s->src = reorder_src(&s->order);
-	s->weights = s->w->rhs_const
-			     ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel, s->depth)
-			     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
+	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel,
+						      tile_of(&s->w->dtype, s->depth)->group)
+				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
 	operand_types(n, s->w);
 	s->g.tile = tile_of(&s->w->dtype, s->depth);
+	s->g.depth = s->depth;
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
 	if (s->g.unroll * s->depth == p->k && s->kc == p->k)

@@ -75,6 +75,8 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	range_need(r, depth > 1 || !dtype_is_int(w->dtype.src),
 		   "whole numbers are spread by pairs at least");
+	range_need(r, depth == 1 || !k[NC] || p.ic % (k[NC] * t.nv * t.reads) == 0,
+		   "groups of a vector would be read beyond a smaller block");
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * t.writes < p.oc, "a smaller nv does the same");
 	range_registers(r, spread_needs(k[NV], k[MR]));
 	return 1;
@@ -99,7 +101,7 @@ struct grouped {
 static int packed_weights(struct grouped *s)
 {
 	const struct conv *p = &s->p;
-	const int64_t depth = s->t.tile->depth;
+	const int64_t depth = s->t.tile->group;
 	struct packing w = {.rank = 4, .extent = {p->oc, s->t.in, p->kh, p->kw}};
 
 	packing_axis(&w, 0, s->tiles, s->nr);
@@ -147,7 +149,7 @@ static struct access copy_band(struct grouped *s, int img, int g)
 	band = band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
 					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk, 1,
 					      spread_beyond(&s->t), p->fills ? &s->pad : NULL});
-	if (s->t.tile->depth > 1 || s->out.is_whole)
+	if (s->t.tile->group > 1 || s->out.is_whole)
 		nest_elem(s->n, band.buffer, elem_of(s->order.w->dtype.src));
 	return band;
 }

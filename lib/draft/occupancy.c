@@ -524,6 +524,7 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 		case NODE_WAIT:
 		case NODE_PREFETCH:
 		case NODE_SYNC:
+		case NODE_TMUL: /* processors alone have these */
 			break;
 		}
 	}

@@ -127,7 +127,8 @@ static int64_t registers_of(const struct walk *w, const struct limits *m)
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct use *u = &w->use[i];
 
-		if (n->buffer[i].kind != BUFFER_REG || n->buffer[i].lanes == 1 || !u->steps)
+		if (n->buffer[i].kind != BUFFER_REG || n->buffer[i].lanes == 1 ||
+		    n->buffer[i].tile_rows || !u->steps)
 			continue;
 		if (!u->everywhere && n->buffer[i].size / u->steps > local)
 			local = (int)(n->buffer[i].size / u->steps);
@@ -138,7 +139,8 @@ static int64_t registers_of(const struct walk *w, const struct limits *m)
 static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)
 {
 	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_REG && n->buffer[i].lanes > m->lanes)
+		if (n->buffer[i].kind == BUFFER_REG && !n->buffer[i].tile_rows &&
+		    n->buffer[i].lanes > m->lanes)
 			return err_set(why, "vectors of %d lanes are unsupported: %s has %d",
 				       n->buffer[i].lanes, m->isa, m->lanes);
 	return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/draft/extremes.h"
+#include "lib/nest/tmul.h"
 
 /* What the walk takes of any CPU, near enough to rank. */
 static const struct {
@@ -273,8 +274,10 @@ static int is_like_last(const struct walk *w, const struct walk_form *f, int lan
 	return 1;
 }
 
-static void add_site(struct walk *w, int buffer, const struct affine *index, int lanes,
-		     double share, int store)
+/* step: elements that a turn of the last loop of the path goes on by, beside what the index says;
+ * 0: none. */
+static void add_stepped_site(struct walk *w, int buffer, const struct affine *index, double step,
+			     int lanes, double share, int store)
 {
 	const int root = nest_base(w->n, buffer);
 	struct walk_site *t;
@@ -287,6 +290,11 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	evaluate(w, index, &f);
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
 		add_form(&f, &w->view[buffer], 1);
+	if (step != 0) {
+		f.mean += step * (w->path[w->depth - 1].n - 1) / 2;
+		f.slope[w->depth - 1] = step;
+		f.loops |= (uint32_t)1 << (w->depth - 1);
+	}
 	if (is_like_last(w, &f, lanes, root)) {
 		copy_touched(t, &t[-1]);
 	} else {
@@ -304,6 +312,12 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 		w->conflict_bytes += t->times * w->outside[w->depth] * LINE;
 	if (w->last.straddles)
 		w->straddles += share * w->outside[w->depth];
+}
+
+static void add_site(struct walk *w, int buffer, const struct affine *index, int lanes,
+		     double share, int store)
+{
+	add_stepped_site(w, buffer, index, 0, lanes, share, store);
 }
 
 /* ---- the walk ---- */
@@ -470,21 +484,28 @@ static double in_flight(const struct limits *m, const struct walk_ops *k, double
 	return min(max(m->window / (n * all_ops(k)), 1), m->fma_latency);
 }
 
+static void push_loop(struct walk *w, enum loop_kind kind, double n, double dealt)
+{
+	int d = w->depth;
+
+	assert(d < WALK_DEPTH && w->nloops < WALK_LOOPS);
+	w->path[d] = (struct walk_loop){w->nloops++, kind, n, dealt};
+	w->body[w->path[d].id] = (struct walk_sites){w->nsites, w->nsites, d + 1};
+	w->outside[d + 1] = w->outside[d] * dealt;
+	w->copies[d + 1] = w->copies[d] * (kind == LOOP_UNROLL ? n : 1);
+	w->depth++;
+}
+
 static void push(struct walk *w, const struct node *s, double n, double dealt)
 {
 	struct walk_form *v = &w->var[s->var];
 	int d = w->depth;
 
-	assert(d < WALK_DEPTH && w->nloops < WALK_LOOPS);
 	evaluate(w, &s->a, v);
-	w->path[d] = (struct walk_loop){w->nloops++, s->loop, n, dealt};
-	w->body[w->path[d].id] = (struct walk_sites){w->nsites, w->nsites, d + 1};
-	w->outside[d + 1] = w->outside[d] * dealt;
-	w->copies[d + 1] = w->copies[d] * (s->loop == LOOP_UNROLL ? n : 1);
+	push_loop(w, s->loop, n, dealt);
 	v->mean += (n - 1) / 2;
 	v->slope[d] = 1;
 	v->loops |= (uint32_t)1 << d;
-	w->depth++;
 }
 
 static void pop(struct walk *w)
@@ -613,6 +634,51 @@ static void walk_if(struct walk *w, const struct node *s, struct work *here, dou
 		walk_body(w, s->orelse, here, times * (1 - yes), share * (1 - yes));
 }
 
+/* Counts vectors' rows of an operation on tiles, each `times` over. */
+static void count_rows(struct walk *w, enum walk_op op, double rows, struct work *here,
+		       double times, double share)
+{
+	count(w, op, 1, here, times * rows, share * rows);
+}
+
+/* A product of two tiles keeps its port for as many cycles as the left side has rows (Intel,
+ * "Optimization Reference Manual", "Intel Advanced Matrix Extensions"), and each row is loaded by
+ * itself. */
+static void walk_product(struct walk *w, const struct node *s, struct work *here, double times,
+			 double share)
+{
+	const struct tmul *m = s->tmul;
+	const int rows = w->n->buffer[s->buffer].tile_rows,
+		  groups = m->depth / elem_group(m->right);
+	const double products = (double)m->down * m->across * rows;
+	struct walk_form left_row;
+
+	count_rows(w, WALK_FMA, products * w->m->fma_per_cycle, here, times, share);
+	count_rows(w, WALK_LOAD, (double)m->down * rows + (double)m->across * groups, here, times,
+		   share);
+	w->flops += 2 * products * TMUL_COLUMNS * m->depth * share * w->outside[w->depth];
+	add_site(w, m->memory, &m->at, (int)m->row * groups, share, 0);
+	evaluate(w, &m->left_row, &left_row);
+	push_loop(w, LOOP_UNROLL, m->height, m->height);
+	add_stepped_site(w, m->left, &m->left_at, left_row.mean, m->depth, share, 0);
+	pop(w);
+}
+
+static void walk_tmul(struct walk *w, const struct node *s, struct work *here, double times,
+		      double share)
+{
+	const struct tmul *m = s->tmul;
+	const double rows = (double)m->down * m->across * w->n->buffer[s->buffer].tile_rows;
+
+	if (m->op == TMUL_ADD)
+		walk_product(w, s, here, times, share);
+	else if (m->op != TMUL_ZERO)
+		count_rows(w, m->op == TMUL_STORE ? WALK_STORE : WALK_LOAD, rows, here, times,
+			   share);
+	if (m->op == TMUL_REPEAT)
+		add_site(w, m->memory, &m->at, m->across * TMUL_COLUMNS, share, 0);
+}
+
 static void begin_phase(struct walk *w, struct work *all)
 {
 	assert(w->nphases < NEST_PHASES);
@@ -656,6 +722,9 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 		}
 		case NODE_STORE:
 			walk_store(w, s, here, times, share);
+			break;
+		case NODE_TMUL:
+			walk_tmul(w, s, here, times, share);
 			break;
 		case NODE_PREFETCH: /* a load that nothing waits for */
 		case NODE_COPY:	    /* blocks of threads alone have these */

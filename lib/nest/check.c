@@ -2,6 +2,7 @@
 
 #include "lib/nest/box.h"
 #include "lib/nest/mma.h"
+#include "lib/nest/tmul.h"
 
 struct check {
 	const struct nest *n;
@@ -303,6 +304,60 @@ static int check_mma(struct check *c, const struct node *t)
 	return check_constant(c, &t->a, acc->name);
 }
 
+/* Memory of a product's side, or of sums. */
+static int check_tmul_memory(struct check *c, int buffer, enum elem elem, int is_stored)
+{
+	const struct buffer *b = &c->n->buffer[nest_base(c->n, buffer)];
+
+	if (!b->near && ++c->sites > NEST_SITES)
+		return err_set(c->e, "the nest has more than %d loads and stores of memory",
+			       NEST_SITES);
+	if (b->kind == BUFFER_REG || b->swizzle.row || b->elem != elem)
+		return err_set(c->e, "%s is no memory that tiles are made of", b->name);
+	if (is_stored && b->kind != BUFFER_WORK)
+		return err_set(c->e, "tiles are stored to %s, which is no thread's own", b->name);
+	return 0;
+}
+
+static int check_product(struct check *c, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+	const struct node *of = tmul_first(c->n);
+	const enum elem left = c->n->buffer[nest_base(c->n, m->left)].elem;
+	const enum elem right = c->n->buffer[nest_base(c->n, m->memory)].elem;
+	const int is_whole = elem_sum(m->right) == ELEM_S32;
+
+	if (!tmul_has_depth(m->right, m->depth) || m->depth != of->tmul->depth ||
+	    m->right != of->tmul->right ||
+	    c->n->buffer[t->buffer].tile_rows != c->n->buffer[of->buffer].tile_rows)
+		return err_set(c->e, "products of tiles have no depth or rows in common");
+	if (c->n->buffer[t->buffer].elem != elem_sum(m->right) ||
+	    (is_whole ? left != ELEM_U8 && left != ELEM_S8 : left != ELEM_BF16) ||
+	    !elem_makes_group(m->right, right))
+		return err_set(c->e, "tiles multiply no such types");
+	return check_tmul_memory(c, m->left, left, 0);
+}
+
+static int check_tmul(struct check *c, const struct node *t)
+{
+	const struct buffer *b = &c->n->buffer[t->buffer];
+	const struct tmul *m = t->tmul;
+	const int sides = m->across + 1;
+
+	if (!b->tile_rows || b->tile_rows > TMUL_ROWS || m->down < 1 || m->across < 1 ||
+	    m->down * m->across > b->size || b->size + sides > TMUL_REGISTERS ||
+	    m->height < b->tile_rows || m->height > m->down * b->tile_rows)
+		return err_set(c->e, "%s is no array of tiles of so many rows", b->name);
+	if (m->op == TMUL_ZERO)
+		return 0;
+	if (m->op == TMUL_ADD && check_product(c, t) < 0)
+		return -1;
+	return check_tmul_memory(c, m->memory,
+				 m->op == TMUL_ADD ? c->n->buffer[nest_base(c->n, m->memory)].elem
+						   : b->elem,
+				 m->op == TMUL_STORE);
+}
+
 static int check_body(struct check *c, const struct node *t);
 
 static int check_for(struct check *c, const struct node *t)
@@ -367,6 +422,8 @@ static int check_node(struct check *c, const struct node *t)
 		return check_copy(c, t);
 	case NODE_MMA:
 		return check_mma(c, t);
+	case NODE_TMUL:
+		return check_tmul(c, t);
 	case NODE_WAIT:
 		return check_wait(c, t);
 	case NODE_PREFETCH:

@@ -7,6 +7,7 @@
 #include "lib/nest/check.h"
 #include "lib/nest/interp_access.h"
 #include "lib/nest/interp_block.h"
+#include "lib/nest/interp_tmul.h"
 #include "lib/nest/operands.h"
 
 enum { LANES = 16 };
@@ -352,6 +353,9 @@ static int run(struct interp *s, const struct node *t)
 			break;
 		case NODE_MMA:
 			rc = mma_run(s, t);
+			break;
+		case NODE_TMUL:
+			rc = tmul_run(s, t);
 			break;
 		case NODE_PREFETCH:
 		case NODE_SYNC:

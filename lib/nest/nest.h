@@ -29,8 +29,8 @@
  * it waited. A copy of more than 16 bytes is a bulk copy: the block's first thread alone starts it,
  * and the hardware does the rest. A warp multiplies tiles that lie in the block's memory (NODE_MMA,
  * mma.h).
- *  - Room is left for more: node kinds for other operations on tiles (AMX) each add a value to the
- * lists here, a case to the interpreter and a printer in the target that has them.
+ *  - A processor's tiles (NODE_TMUL, tmul.h) are registers, too, but vectors of none: they begin
+ * with zero or a vector, add products of what lies in memory, and are stored.
  *
  * Buffers are tensors of the workload, packed constants, workspace of a thread or of the team, and
  * registers. A packed buffer has a layout, an ordered list of (dimension, factor), such as N/64 K
@@ -150,6 +150,7 @@ struct buffer {
 	int role;	  /* ARG, PACKED: enum tensor_role of the workload's tensor */
 	int lanes;	  /* REG: lanes of each register */
 	int cols;	  /* REG: register i is printed as name_row_col, row = i / cols */
+	int tile_rows;	  /* REG: rows of each tile (tmul.h), of 16 lanes; 0: vectors */
 	int64_t size;	  /* elements (REG: registers; WORK: a thread, multiple of 16) */
 	int written;	  /* ARG: the kernel writes it */
 	int near;	  /* WORK: a few cache lines, which never leave the first-level cache */
@@ -258,9 +259,11 @@ enum node_kind {
 			* valid ones, at some time before a wait; or a box (box.h) */
 	NODE_WAIT,     /* until all of the thread's groups of copies but the last a.c are there */
 	NODE_MMA,      /* registers += products of tiles: mma.h */
+	NODE_TMUL,     /* an operation on a processor's tiles: tmul.h */
 };
 
 struct mma;
+struct tmul;
 struct box_place;
 
 struct node {
@@ -272,13 +275,14 @@ struct node {
 	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
 	int jam;    /* FOR, unrolled: see nest_jam() */
 	int var;    /* FOR, LET */
-	int buffer; /* STORE, VIEW, PREFETCH, COPY; MMA: the registers */
+	int buffer; /* STORE, VIEW, PREFETCH, COPY; MMA, TMUL: the registers */
 	struct affine a; /* FOR: lo; IF, LET, VIEW, WAIT: see above; otherwise index */
 	struct affine b; /* FOR: hi; IF, LET; COPY: index in `from` */
 	int from, lanes; /* COPY */
 	int box;	 /* COPY, of a box: its number, and where it begins (box.h) */
 	const struct box_place *place;
 	const struct mma *mma;
+	const struct tmul *tmul;
 	enum let_kind let;
 	int streams; /* STORE: see nest_stream() */
 	const struct affine *valid;

@@ -215,7 +215,7 @@ static void note_body(struct scope_walk *w, const struct node *t)
 			note_use(w, t->buffer);
 			note_reads(w, t->value);
 		}
-		if (t->kind == NODE_MMA)
+		if (t->kind == NODE_MMA || t->kind == NODE_TMUL)
 			note_use(w, t->buffer);
 		if (t->kind != NODE_FOR && t->kind != NODE_IF)
 			continue;

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "lib/nest/tmul.h"
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 #include "lib/tile/tile.h"
@@ -57,11 +58,38 @@ static int64_t part(int64_t extent, int64_t rows)
 	return s.rows + (s.rest > 0);
 }
 
+/* One row by many is bound by memory, and needs no tiles. */
+void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent,
+		int packed)
+{
+	enum { LEAST_ROWS = 4 };
+
+	if (r->space && packed && extent >= LEAST_ROWS)
+		r->tmul = tile_tmul_depth(&w->dtype, r->machine->tiles, k);
+	if (r->knob) {
+		const struct tile *t = tile_of(&w->dtype, r->knob[knob]);
+
+		r->tmul = t && t->most ? r->knob[knob] : 0;
+	}
+}
+
+/* All tiles have the same rows, so that parts of two heights need more than one tile each. */
+static int tiles_fit(struct range *r, int64_t extent)
+{
+	const int64_t *k = r->knob;
+	const struct row_split s = row_split(extent, k[RANGE_MR] > 0 ? k[RANGE_MR] : 1);
+
+	if (!brgemm_tiles_fit(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], &r->why))
+		return 0;
+	r->why = "tile registers have rows for parts of one height";
+	return !s.rest || s.rows >= TMUL_ROWS;
+}
+
 static int check_register_tile(struct range *r, int64_t extent, range_fits *fits)
 {
 	const int64_t *k = r->knob;
 
-	if (!fits(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], &r->why))
+	if (r->tmul ? !tiles_fit(r, extent) : !fits(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], &r->why))
 		return 0;
 	r->why = "another value of mr gives the same program";
 	r->rows = k[RANGE_MR];
@@ -75,8 +103,12 @@ static int check_register_tile(struct range *r, int64_t extent, range_fits *fits
 int range_register_tile(struct range *r, int vectors, int64_t extent, const int *rows,
 			range_fits *fits)
 {
+	static const int tile_rows[] = {16, 32, 48, 64, 96, 0};
+
 	if (!r->space)
 		return check_register_tile(r, extent, fits);
+	if (r->tmul)
+		rows = tile_rows;
 	knob_add(r->space, RANGE_VL, r->machine->lanes);
 	if (r->machine->lanes > 8)
 		knob_add(r->space, RANGE_VL, r->machine->lanes / 2);
@@ -139,6 +171,11 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	const struct tile *t;
 	int64_t depth;
 
+	if (r->space && r->tmul) {
+		range_lanes(r, w);
+		knob_add(r->space, knob, r->tmul);
+		return r->tmul;
+	}
 	if (r->space)
 		return space_depth(r, knob, w, k, packed);
 	depth = r->knob[knob];

@@ -21,6 +21,7 @@ struct range {
 	struct knob_space *space;     /* likewise */
 	const int64_t *knob;	      /* while knobs are checked; otherwise NULL */
 	const char *why;	      /* the reason against them, or NULL */
+	int64_t tmul;		      /* the depth of tile registers (range_tmul()); 0: vectors */
 	/* Rows of the register tile, and columns (vl * nv): while values are listed, the least. */
 	int64_t rows, columns;
 };
@@ -39,6 +40,10 @@ typedef int range_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why
  * more need be asked; otherwise 1. */
 int range_register_tile(struct range *r, int vectors, int64_t extent, const int *rows,
 			range_fits *fits);
+/* Before the above: is the register tile one of tile registers (lib/tile/tile.h)? For an algorithm
+ * that sums k values, with the right side packed off the clock, over `extent` rows. */
+void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent,
+		int packed);
 /* Blocks of so many units each, of an extent; 0 is all of it, and what all of it fits in is written
  * so. */
 void range_blocks(struct range *r, int knob, int64_t extent, int64_t unit, const int *values);

@@ -12,7 +12,12 @@
 	.fma_latency = 4, .window = 400
 
 const struct isa isa_list[] = {
-	/* All that have AVX512_BF16 have AVX512_VNNI. */
+	/* All that have AMX have AMX-BF16, AMX-INT8 and AVX512_BF16, and all that have AVX512_BF16
+	 * have AVX512_VNNI. */
+	{.name = "avx512_amx",
+	 AVX512,
+	 .dots = 1U << DTYPE_BF16 | 1U << DTYPE_U8,
+	 .tiles = 1U << DTYPE_BF16 | 1U << DTYPE_U8 | 1U << DTYPE_S8},
 	{.name = "avx512_bf16", AVX512, .dots = 1U << DTYPE_BF16 | 1U << DTYPE_U8},
 	{.name = "avx512_vnni", AVX512, .dots = 1U << DTYPE_U8, .is_for_whole = 1},
 	{.name = "avx512", AVX512},
@@ -90,6 +95,7 @@ int isa_limits(const char *name, struct limits *m)
 		.vregs = i->vregs,
 		.folds = i->folds,
 		.dots = i->dots,
+		.tiles = i->tiles,
 		.fma_per_cycle = i->fma_per_cycle,
 		.load_per_cycle = i->load_per_cycle,
 		.store_per_cycle = i->store_per_cycle,

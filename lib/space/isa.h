@@ -13,8 +13,8 @@
  * whose name records and envs have. So printers are told of the machine. Partial sums never wait in
  * a result of bf16. A sum of an odd number of values has no pairs: `fma` computes it, but direct
  * pads an odd number of channels below 16 in the copy of its band, where zeros follow those of each
- * pixel. The features of the model were learned in f32, so the draft ranks other types
- * (features_know()).
+ * pixel. avx512_amx adds tile registers (lib/nest/tmul.h), which are bits of the limits, too. The
+ * features of the model were learned in f32, so the draft ranks other types (features_know()).
  */
 #ifndef TL_SPACE_ISA_H
 #define TL_SPACE_ISA_H
@@ -40,6 +40,7 @@ struct isa {
 	int folds;		      /* is a broadcast from memory an operand of arithmetic? */
 	enum isa_masks masks;
 	unsigned dots;	  /* types of which it sums products of groups, as limits' dots */
+	unsigned tiles;	  /* types that its tile registers multiply, as limits' tiles */
 	int is_for_whole; /* what it adds to its family computes with whole numbers alone */
 	int fma_per_cycle, load_per_cycle, store_per_cycle; /* vectors */
 	int issue_per_cycle;				    /* operations of any kind */
@@ -62,8 +63,8 @@ enum { ISA_L3_NEAR = 25 };
 int isa_l3_rate(const struct limits *m, double peak_flops, double l3_bytes);
 /* NULL for an unknown name. */
 const struct isa *isa_find(const char *name);
-/* "avx512_bf16, avx512_vnni, avx512, avx2 and scalar": the names of all, for sentences. */
-#define ISA_NAMES "avx512_bf16, avx512_vnni, avx512, avx2 and scalar"
+/* The names of all, for sentences. */
+#define ISA_NAMES "avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2 and scalar"
 /* The narrowest that has so many lanes of single precision: the one that code with such vectors is
  * written for, on whatever machine it runs. Eight lanes are AVX2's, with 16 registers, also where
  * AVX-512VL would give them 32. The widest where none has so many. */

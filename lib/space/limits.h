@@ -20,10 +20,12 @@ struct limits {
 	int issue_per_cycle; /* operations of any kind */
 	int fma_latency;     /* cycles */
 	int window;	     /* operations in flight */
-	unsigned dots; /* types of sources of which an instruction sums products of groups, as many
-			  as fill 32 bits: bits of enum dtype. Those of u8 meet weights of s8 */
-	unsigned mma;  /* what its tensor cores multiply: bits of enum mma_kind */
-	int threads;   /* threads of a timed run */
+	unsigned dots;	/* types of sources of which an instruction sums products of groups, as many
+			   as fill 32 bits: bits of enum dtype. Those of u8 meet weights of s8 */
+	unsigned tiles; /* types of sources that its tile registers multiply (lib/nest/tmul.h): the
+			   same bits. All meet weights of the same type, or of s8 */
+	unsigned mma;	/* what its tensor cores multiply: bits of enum mma_kind */
+	int threads;	/* threads of a timed run */
 	int64_t l1d, l2, l3; /* bytes; l1d and l2 a core */
 	int l3_rate;	     /* bytes a cycle that a core has from the third level; 0: assumed */
 	double hz;	     /* nominal clock; 0 if unknown */

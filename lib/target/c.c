@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "lib/target/c_bf16.h"
+#include "lib/target/c_tmul.h"
 #include "lib/target/c_whole.h"
 #include "lib/target/text.h"
 
@@ -276,6 +277,7 @@ static const struct dialect gnu_c = {
 	.serial = serial,
 	.prefetch = prefetch,
 	.sync = sync,
+	.tile = c_tmul,
 };
 
 /* What other threads write between two uses is not this pointer's alone. */
@@ -305,7 +307,10 @@ static void declare_buffer(struct text *p, int i)
 			b->slot, b->stride_param);
 		break;
 	case BUFFER_REG:
-		text_declare_registers(p, i);
+		if (b->tile_rows)
+			c_tmul_declare(p, i);
+		else
+			text_declare_registers(p, i);
 		break;
 	case BUFFER_VIEW:
 	case BUFFER_BLOCK:
@@ -334,6 +339,7 @@ void c_print(const struct nest *n, struct buf *out)
 		buf_fmt(out, "\n%s%s", c_group_words(), c_bf16_words());
 	if (has_elem(n, ELEM_S8) || has_elem(n, ELEM_U8) || has_elem(n, ELEM_S32))
 		buf_fmt(out, "\n%s%s", c_group_words(), c_whole_words());
+	c_tmul_words(n, out);
 	buf_str(out, "\nvoid KERNEL(const long *params, void *const *buffers, long thread, long "
 		     "threads, "
 		     "void (*barrier)(void))\n{\n\t(void)barrier;\n");

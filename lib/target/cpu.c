@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/io/keep.h"
@@ -39,9 +40,24 @@ static const char *const common_flags[] = {
 _Static_assert(sizeof common_flags / sizeof *common_flags + ISA_FLAGS + 5 <= TARGET_ARGS,
 	       "room for the compiler, its flags, -o, two files and the end");
 
+/* May this process use tile registers? The system gives them to who asks, once and for all its
+ * threads (Linux, "Documentation/arch/x86/xstate.rst"). */
+static int may_use_tiles(void)
+{
+	enum { REQUEST = 0x1023, TILE_DATA = 18 };
+	static int asked, granted;
+
+	if (!asked++)
+		granted = syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+	return granted;
+}
+
 int cpu_has_isa(const char *isa)
 {
 	__builtin_cpu_init();
+	if (!strcmp(isa, "avx512_amx"))
+		return cpu_has_isa("avx512_bf16") && __builtin_cpu_supports("amx-bf16") &&
+		       __builtin_cpu_supports("amx-int8") && may_use_tiles();
 	if (!strcmp(isa, "avx512_bf16"))
 		return cpu_has_isa("avx512_vnni") && __builtin_cpu_supports("avx512bf16");
 	if (!strcmp(isa, "avx512_vnni"))
@@ -193,11 +209,12 @@ static int set_isa(const char *isa, struct limits *m)
 	return 0;
 }
 
-/* The machine's limits, or a lower instruction set's by TL_ISA=avx512_bf16|avx512_vnni|avx512|avx2|
- * scalar (asking for more than the CPU has is an error). Caches as the kernel tells them, or as
- * TL_LIMITS does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest vectors),l3rate=N
- * (bytes a cycle that a core has from the third level; 0: not known), or some of these. Threads:
- * OMP_NUM_THREADS, else the CPUs that this process may run on, and its control groups grant. */
+/* The machine's limits, or a lower instruction set's by TL_ISA=avx512_amx|avx512_bf16|avx512_vnni|
+ * avx512|avx2|scalar (asking for more than the CPU has is an error). Caches as the kernel tells
+ * them, or as TL_LIMITS does: l1d=BYTES,l2=BYTES,l3=BYTES,wide=1|2 (turns of the widest
+ * vectors),l3rate=N (bytes a cycle that a core has from the third level; 0: not known), or some of
+ * these. Threads: OMP_NUM_THREADS, else the CPUs that this process may run on, and its control
+ * groups grant. */
 static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
@@ -250,7 +267,7 @@ static void compile(const char *isa, const char *source, const char *object,
 /* As assembly (x86.h); or, where that cannot be, as GNU C (c.h), and why. */
 static const char *print(const struct nest *n, const struct limits *m, struct buf *out)
 {
-	const char *why = x86_print(n, m->dots, out);
+	const char *why = x86_print(n, m, out);
 
 	if (why)
 		c_print(n, out);

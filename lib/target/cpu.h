@@ -7,6 +7,7 @@
 
 extern const struct target target_cpu;
 
-int cpu_has_isa(const char *isa); /* does this CPU have it? */
+/* Does this CPU have it? The process may then use its instructions. */
+int cpu_has_isa(const char *isa);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/io/seal.h"
+#include "lib/space/isa.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 #include "lib/target/kernel_operands.h"
@@ -45,6 +46,7 @@ static int load(struct kernel *k, const char *object, struct err *e)
 	k->own = NULL;
 	if (check(object, e) < 0)
 		return -1;
+	cpu_has_isa(isa_list->name); /* for all that the kernel may use */
 	snprintf(name, sizeof name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
 
 	k->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);

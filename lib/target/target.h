@@ -83,13 +83,13 @@ struct target {
 			"an NVIDIA GPU (cuda), or a device of OpenCL.",                            \
 			"cpu|cuda|opencl"                                                          \
 	}
-#define ARCH_OPTION(name)                                                                                    \
-	{                                                                                                    \
-		0, "arch", OPT_STRING, &(name), "ARCH",                                                      \
-			"For a machine of this architecture instead of the one at hand: "                    \
-			"avx512_bf16, avx512_vnni, avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 " \
-			"and so on.",                                                                        \
-			"avx512_bf16|avx512_vnni|avx512|avx2|scalar"                                         \
+#define ARCH_OPTION(name)                                                                                                \
+	{                                                                                                                \
+		0, "arch", OPT_STRING, &(name), "ARCH",                                                                  \
+			"For a machine of this architecture instead of the one at hand: "                                \
+			"avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 " \
+			"and so on.",                                                                                    \
+			"avx512_amx|avx512_bf16|avx512_vnni|avx512|avx2|scalar"                                          \
 	}
 
 extern const struct target *const target_list[]; /* NULL at the end; made from the file list */

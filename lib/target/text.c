@@ -635,6 +635,7 @@ void text_nodes(struct text *p, const struct node *t)
 		case NODE_COPY:
 		case NODE_WAIT:
 		case NODE_MMA:
+		case NODE_TMUL:
 			p->d->tile(p, t);
 			break;
 		}

@@ -25,7 +25,7 @@ struct dialect {
 	void (*serial)(struct text *p, const struct node *t);
 	void (*prefetch)(struct text *p, const struct node *t);
 	void (*sync)(struct text *p);
-	/* Copies, waits for them, and products of tiles; NULL: the language has none. */
+	/* Copies, waits for them, and operations on tiles. */
 	void (*tile)(struct text *p, const struct node *t);
 };
 

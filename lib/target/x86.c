@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/nest/tmul.h"
 #include "lib/target/x86_code.h"
 
 /* The frame: thread and threads, then a slot for each buffer's address, each variable, and the end
@@ -246,6 +247,10 @@ static void serial(struct x86 *x, const struct node *t)
 		x86_block(x, t->body, NULL, t);
 		return;
 	}
+	if (x86_is_tmul_loop(t)) {
+		x86_tmul_loop(x, t);
+		return;
+	}
 	x86_evaluate(x, &hi, "%rax");
 	x86_line(x, "movq %%rax, %d(%%rsp)", slot + ENDS - VARS);
 	x86_evaluate(x, &lo, "%rax");
@@ -459,6 +464,8 @@ static void nodes(struct x86 *x, const struct node *t)
 			let(x, t);
 		else if (t->kind == NODE_VIEW)
 			view(x, t);
+		else if (t->kind == NODE_TMUL)
+			x86_tmul(x, t);
 		else
 			barrier(x);
 		set_alive(x, t, 0);
@@ -499,12 +506,14 @@ static void enter(struct x86 *x)
 		}
 		x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(i));
 	}
+	x86_tmul_enter(x);
 }
 
 static void leave(struct x86 *x)
 {
 	if (x->streams)
 		x86_line(x, "sfence");
+	x86_tmul_leave(x);
 	x86_line(x, "addq $%d, %%rsp", frame_bytes(x));
 	for (int i = SAVED - 1; i >= 0; i--)
 		x86_line(x, "popq %s", saved[i]);
@@ -524,6 +533,7 @@ static void constant_line(struct x86 *x, double value)
 
 static void constants(struct x86 *x)
 {
+	x86_tmul_shapes(x);
 	if (x->nconstants || x->mask_table || x->nspreads)
 		x86_line(x, ".p2align 5");
 	for (int i = 0; i < x->nconstants; i++) {
@@ -574,7 +584,7 @@ static void bodies(struct x86 *x)
 
 static void function(struct x86 *x)
 {
-	x->nlabels = x->nconstants = x->mask_table = x->nspreads = 0;
+	x->nlabels = x->nconstants = x->mask_table = x->nspreads = x->tile_shapes = 0;
 	memset(x->known, 0, sizeof x->known);
 	memset(x->alive, 0, sizeof x->alive);
 	set_alive(x, NULL, 1);
@@ -593,10 +603,10 @@ static void function(struct x86 *x)
 			"\t\".popsection\\n\");\n");
 }
 
-/* Lanes of the register arrays, which must be one kind. */
+/* Lanes of the register arrays, which must be one kind; tiles are rows of vectors. */
 static int vector_lanes(const struct nest *n)
 {
-	int lanes = 0;
+	int lanes = 0, of_array;
 
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
@@ -605,9 +615,10 @@ static int vector_lanes(const struct nest *n)
 			return 0;
 		if (b->kind != BUFFER_REG)
 			continue;
-		if (lanes && b->lanes != lanes)
+		of_array = b->tile_rows ? b->lanes / b->tile_rows : b->lanes;
+		if (lanes && of_array != lanes)
 			return 0;
-		lanes = b->lanes;
+		lanes = of_array;
 	}
 	return lanes == 8 || lanes == 16 ? lanes : 0;
 }
@@ -628,14 +639,16 @@ static void give_homes(struct x86 *x)
 	}
 }
 
-const char *x86_print(const struct nest *n, unsigned dots, struct buf *out)
+const char *x86_print(const struct nest *n, const struct limits *m, struct buf *out)
 {
 #ifdef __x86_64__
-	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n), .dots = dots};
+	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n), .dots = m->dots};
 	size_t before = out->n;
 
 	if (n->block_threads)
 		return "it has blocks of threads";
+	if (!m->tiles && tmul_first(n))
+		return "it has tile registers, which this machine lacks";
 	if (!x.lanes)
 		return "its registers are no single-precision vectors of 8 or 16 lanes";
 	x.isa = isa_of_lanes(x.lanes);
@@ -656,7 +669,7 @@ const char *x86_print(const struct nest *n, unsigned dots, struct buf *out)
 		out->s[before] = 0;
 	return x.why;
 #else
-	(void)n, (void)dots;
+	(void)n, (void)m;
 	(void)out;
 	return "this is no x86-64";
 #endif

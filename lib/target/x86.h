@@ -30,10 +30,11 @@
 
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
+#include "lib/space/limits.h"
 
 /* Appends the text and returns NULL; or says what the nest has that is not written here (double
- * precision, no vectors, too many registers), and out is as it was. dots: as struct limits has
- * them, of the machine that the text is for. */
-const char *x86_print(const struct nest *n, unsigned dots, struct buf *out);
+ * precision, no vectors, too many registers), and out is as it was. m: of the machine that the text
+ * is for; its dots and tiles are looked at. */
+const char *x86_print(const struct nest *n, const struct limits *m, struct buf *out);
 
 #endif

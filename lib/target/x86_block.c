@@ -283,7 +283,7 @@ static void number_registers(struct block *b)
 		const struct buffer *f = &x->n->buffer[i];
 		int home = x86_is_home(x, i);
 
-		if (f->kind != BUFFER_REG)
+		if (f->kind != BUFFER_REG || f->tile_rows)
 			continue;
 		b->base[i] = n;
 		n += (int)f->size;

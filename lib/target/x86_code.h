@@ -51,7 +51,8 @@ struct x86 {
 		double value;
 		int label;
 	} constant[CONSTANTS];
-	int mask_table; /* label, or 0 */
+	int mask_table;	 /* label, or 0 */
+	int tile_shapes; /* the same */
 	int nspreads;
 	struct {
 		const struct expr *expr; /* that has the lanes, by this index */
@@ -86,6 +87,14 @@ int x86_is_straight(const struct node *t);
 /* Straight nodes from t up to (not with) end, outside a loop or (loop not NULL) as its body. */
 void x86_block(struct x86 *x, const struct node *t, const struct node *end,
 	       const struct node *loop);
+/* An operation on tiles; and a loop that has nothing but a product of tiles. */
+void x86_tmul(struct x86 *x, const struct node *t);
+int x86_is_tmul_loop(const struct node *loop);
+void x86_tmul_loop(struct x86 *x, const struct node *loop);
+/* Where a nest has tiles: code at the function's beginning and end, and data behind it. */
+void x86_tmul_enter(struct x86 *x);
+void x86_tmul_leave(struct x86 *x);
+void x86_tmul_shapes(struct x86 *x);
 /* A loop that nest_is_run() takes. */
 void x86_run(struct x86 *x, const struct node *t);
 

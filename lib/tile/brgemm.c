@@ -16,7 +16,13 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 		g->tile = &tile_fma;
 	g->lanes = lanes;
 	g->nv = nv;
-	g->b_vector = (int64_t)lanes * g->tile->depth;
+	g->b_vector = (int64_t)lanes * g->tile->group;
+	if (!g->depth)
+		g->depth = g->tile->group;
+	if (g->tile->registers) {
+		g->tile->registers(n, g, max_rows);
+		return;
+	}
 	g->acc = nest_reg(n, "acc", g->tile->sum, lanes, max_rows, nv);
 	g->areg = nest_reg(n, "a", g->tile->left, lanes, max_rows, 1);
 	g->breg = nest_reg(n, "b", g->tile->right, lanes, 1, nv);
@@ -69,7 +75,7 @@ void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
 	k = nest_for(n, kind, "k", af(0), straight ? af(g.straight.k) : g.k);
 	if (!straight)
 		nest_unroll_hint(n, g.unroll);
-	g.tile->step(n, &g, rows, af_add(a_at, af_mul(af_var(k), g.tile->depth)),
+	g.tile->step(n, &g, rows, af_add(a_at, af_mul(af_var(k), g.depth)),
 		     af_add(b_at, af_scale(af_var(k), g.b_k)));
 	nest_close(n);
 	for (int t = 0; t < g.ntaps; t++)
@@ -140,7 +146,9 @@ static void begin_with_bias(struct nest *n, const struct brgemm *g, int rows, in
 static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		       int bias)
 {
-	if (brgemm_begins_with_add(o))
+	if (g->tile->begin)
+		g->tile->begin(n, g, rows, bias, o->bias_at);
+	else if (brgemm_begins_with_add(o))
 		brgemm_load_columns(n, g, rows, o, 0);
 	else if (bias >= 0)
 		begin_with_bias(n, g, rows, bias, o->bias_at);
@@ -196,7 +204,10 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 		begin_tile(n, g, rows, o, bias);
 		prefetch_next(n, g, rows, o);
 		brgemm_multiply(n, g, rows);
-		brgemm_store_columns(n, g, rows, o, o->is_whole ? BRGEMM_WHOLE : BRGEMM_FINISHED);
+		if (g->tile->end)
+			g->tile->end(n, g, rows);
+		brgemm_store_columns(n, g, rows, o,
+				     o->is_whole || g->tile->end ? BRGEMM_WHOLE : BRGEMM_FINISHED);
 		return;
 	}
 	if (o->adds) {

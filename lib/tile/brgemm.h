@@ -46,6 +46,9 @@ int brgemm_may_look_ahead(int64_t elements, const struct limits *m);
 int brgemm_chunks(int npost, const struct post_op *post);
 extern const char brgemm_cannot_chunk[];
 
+enum { BRGEMM_TILES = 6 }; /* tile registers of sums, at most: both sides of a product need some */
+/* Is there a tile of tile registers (lib/nest/tmul.h) of this shape? 1, or 0 with the reason. */
+int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, const char **why);
 /* Is the tile one that can be: lanes that vectors have, and no more registers than there are (in
  * AVX-512 a broadcast can be an operand of the multiply-add; elsewhere it takes a register)? 1, or
  * 0 with the reason. */

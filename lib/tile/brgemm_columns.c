@@ -5,6 +5,7 @@
 #include "lib/tile/activation.h"
 #include "lib/tile/post.h"
 #include "lib/tile/row_split.h"
+#include "lib/tile/tile.h"
 
 enum { MOST_VALUES = 32 * 16 }; /* of a tile */
 
@@ -91,30 +92,33 @@ int brgemm_waits(const struct brgemm_out *o)
 	return 0;
 }
 
+/* Where the value of a row and vector lies, if sums are put down in memory. */
+static struct affine memory_at(const struct brgemm *g, struct affine row, int vec)
+{
+	return af_mul(brgemm_acc_at(g, row, vec), g->lanes);
+}
+
 /* Returns what is stored: single precision, unless the sum itself is the result. */
 static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec,
 				    const struct brgemm_out *o)
 {
 	const struct affine at = brgemm_acc_at(g, af_var(row), vec);
+	const int is_as_it_is = !o->npost && n->buffer[nest_base(n, o->c)].elem == ELEM_S32;
 
-	return !o->npost && n->buffer[nest_base(n, o->c)].elem == ELEM_S32
-		       ? ex_reg_as_is(n, g->acc, at)
-		       : ex_reg(n, g->acc, at);
+	if (g->tile->end)
+		return ex_load_as(n, is_as_it_is ? ELEM_S32 : ELEM_F32, g->acc, g->lanes,
+				  memory_at(g, af_var(row), vec), NULL);
+	return is_as_it_is ? ex_reg_as_is(n, g->acc, at) : ex_reg(n, g->acc, at);
 }
 
 /* ---- tiles whose post-ops wait ---- */
 
 /* Where such a tile is before its post-ops. */
-static int pending_of(struct nest *n)
+static int pending_of(struct nest *n, const struct brgemm *g)
 {
 	static const char name[] = "pending";
 
-	return nest_near(n, name, MOST_VALUES);
-}
-
-static struct affine pending_at(const struct brgemm *g, struct affine row, int vec)
-{
-	return af_mul(brgemm_acc_at(g, row, vec), g->lanes);
+	return g->tile->end ? g->acc : nest_near(n, name, MOST_VALUES);
 }
 
 /* So many groups of so many rows from row `from` on. */
@@ -134,7 +138,7 @@ static void finish_groups(struct nest *n, const struct brgemm *g, int from, int 
 		nest_jam(n);
 	row = af_sum(af(from), af_mul(af_var(group), rows), af_var(m));
 	store_value(n, g, row, vec,
-		    ex_load(n, pending_of(n), g->lanes, pending_at(g, row, vec), NULL), o, stage);
+		    ex_load(n, pending_of(n, g), g->lanes, memory_at(g, row, vec), NULL), o, stage);
 	brgemm_close_tile(n);
 	nest_close(n);
 }
@@ -144,11 +148,14 @@ static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
 			   const struct brgemm_out *o, enum brgemm_stage stage)
 {
 	struct row_split s = row_split(rows, g->nv < ACTIVATION_JAM ? ACTIVATION_JAM / g->nv : 1);
-	int pending = pending_of(n), row, vec;
+	int row, vec;
 
-	brgemm_open_tile(n, g, rows, &row, &vec);
-	nest_store(n, pending, pending_at(g, af_var(row), vec), NULL, acc_value(n, g, row, vec, o));
-	brgemm_close_tile(n);
+	if (!g->tile->end) {
+		brgemm_open_tile(n, g, rows, &row, &vec);
+		nest_store(n, pending_of(n, g), memory_at(g, af_var(row), vec), NULL,
+			   acc_value(n, g, row, vec, o));
+		brgemm_close_tile(n);
+	}
 	finish_groups(n, g, 0, (int)s.rest, s.rows + 1, o, stage);
 	finish_groups(n, g, (int)s.rest * (s.rows + 1), (int)(s.tiles - s.rest), s.rows, o, stage);
 }

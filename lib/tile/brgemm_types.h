@@ -14,13 +14,17 @@ struct brgemm {
 	int lanes, nv;		 /* vectors a row; a tile is nv * lanes columns */
 	int unroll;		 /* of the loop over k, asked of the compiler */
 	int acc, areg, breg;	 /* registers: rows x nv, rows x 1, 1 x nv */
+	int64_t depth;		 /* values of k in a step; 0: the tile's group */
+	/* Where the tile has tile registers: these. acc is then near memory, where the sums are put
+	 * down, vector by vector in the same order. */
+	int tiles;
 
-	/* Below, k counts the tile's steps, of `depth` values each. */
+	/* Below, k counts the tile's steps. */
 	int a; /* buffer, element A[row, k] at a_at + row * a_row + k * depth */
 	struct affine a_at, a_row;
 	int b; /* buffer, vector v of B[k] at b_at + k * b_k + v * b_vector */
 	struct affine b_at, b_k;
-	int64_t b_vector;	      /* lanes * depth, where brgemm_registers() leaves it */
+	int64_t b_vector;	      /* lanes * group, where brgemm_registers() leaves it */
 	const struct affine *b_valid; /* columns of B from b_at on, or NULL: all are there */
 	struct affine k;	      /* values of k: [0, k) */
 	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many

@@ -39,7 +39,7 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 
 const struct tile tile_dot_bf16 = {
 	.name = "dot_bf16",
-	.depth = 2,
+	.group = 2,
 	.type = DTYPE_BF16,
 	.weights = DTYPE_BF16,
 	.left = ELEM_BF16X2,
@@ -50,7 +50,7 @@ const struct tile tile_dot_bf16 = {
 
 const struct tile tile_dot_u8 = {
 	.name = "dot_u8",
-	.depth = 4,
+	.group = 4,
 	.type = DTYPE_U8,
 	.weights = DTYPE_S8,
 	.sum = ELEM_S32,
@@ -63,7 +63,7 @@ const struct tile tile_dot_u8 = {
 
 const struct tile tile_dot_s16 = {
 	.name = "dot_s16",
-	.depth = 2,
+	.group = 2,
 	.takes_whole = 1,
 	.sum = ELEM_S32,
 	.left = ELEM_S16X2,

@@ -32,14 +32,14 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 
 const struct tile tile_fma = {
 	.name = "fma",
-	.depth = 1,
+	.group = 1,
 	.takes_all = 1,
 	.step = step,
 };
 
 const struct tile tile_fma_whole = {
 	.name = "fma_whole",
-	.depth = 1,
+	.group = 1,
 	.takes_whole = 1,
 	.sum = ELEM_S32,
 	.left = ELEM_S32,

@@ -21,7 +21,7 @@ int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64
 
 int64_t spread_beyond(const struct spread *t)
 {
-	return t->tile->depth > 1 ? (int64_t)t->lanes * t->tile->depth : 0;
+	return t->tile->group > 1 ? (int64_t)t->lanes * t->tile->group : 0;
 }
 
 void spread_registers(struct nest *n, struct spread *t, int max_rows)
@@ -57,13 +57,13 @@ static void begin_tile(struct nest *n, const struct spread *t, int rows, int64_t
 static const struct expr *spread(struct nest *n, const struct spread *t, const struct expr *x,
 				 struct affine i)
 {
-	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in / t->tile->depth, i);
+	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in / t->tile->group, i);
 }
 
 static const struct expr *load(struct nest *n, const struct spread *t, int buffer, enum elem as,
 			       struct affine at, const struct affine *valid)
 {
-	return t->tile->depth > 1 ? ex_load_groups(n, buffer, as, t->lanes, at)
+	return t->tile->group > 1 ? ex_load_groups(n, buffer, as, t->lanes, at)
 				  : ex_load_as(n, as, buffer, t->lanes, at, valid);
 }
 
@@ -71,7 +71,7 @@ static const struct expr *load(struct nest *n, const struct spread *t, int buffe
 static const struct expr *multiplied(struct nest *n, const struct spread *t, const struct expr *x,
 				     const struct expr *w, const struct expr *sum)
 {
-	const enum expr_kind kind = t->tile->depth > 1 ? EXPR_DOT : EXPR_FMA;
+	const enum expr_kind kind = t->tile->group > 1 ? EXPR_DOT : EXPR_FMA;
 
 	return t->tile->sum == ELEM_S32 ? ex_op(n, kind, x, w, sum) : ex_op(n, kind, w, x, sum);
 }
@@ -86,7 +86,7 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 
 	nest_store(n, t->wreg, vec, NULL,
 		   load(n, t, b, t->tile->right,
-			af_add(b_at, af_mul(vec, (int64_t)t->lanes * t->tile->depth)), NULL));
+			af_add(b_at, af_mul(vec, (int64_t)t->lanes * t->tile->group)), NULL));
 	nest_close(n);
 	row = unrolled(n, "m", rows);
 	vec = unrolled(n, "v", vectors);
@@ -113,9 +113,9 @@ void spread_tile(struct nest *n, const struct spread *t, int rows, int64_t chann
 	a = nest_view(n, "A", t->a, af_add(t->a_at, af_scale(line, t->a_line)));
 	b = nest_view(n, "B", t->b, af_add(t->b_at, af_mul(line, t->columns * tap)));
 	column = af_var(nest_for(n, LOOP_SERIAL, "kw", af(0), af(t->columns)));
-	i = unrolled(n, "i", t->in / t->tile->depth);
+	i = unrolled(n, "i", t->in / t->tile->group);
 	multiply(n, t, rows, channels, a, af_mul(column, t->a_column), b,
-		 af_add(af_mul(column, tap), af_mul(i, channel * t->tile->depth)), i);
+		 af_add(af_mul(column, tap), af_mul(i, channel * t->tile->group)), i);
 	nest_close(n);
 	nest_close(n);
 	nest_close(n);

@@ -2,8 +2,10 @@
  * tile_NAME`. What is summed is of single precision, or, where source and weights are whole numbers
  * of 8 bits, whole numbers of 32 bits, and loaded and stored alike.
  *
- * A tile takes `depth` values of k in a step. It says for which types it multiplies, and has its
- * registers and its step. A new type, or a new instruction, is a tile.
+ * The right side has `group` values of k side by side for each column. A step takes so many values
+ * of k, its depth; or, of a tile that has tile registers, some such groups, as brgemm's `depth`
+ * says. A tile says for which types it multiplies, and has its registers and its step. A new type,
+ * or a new instruction, is a tile.
  */
 #ifndef TL_TILE_TILE_H
 #define TL_TILE_TILE_H
@@ -13,7 +15,8 @@
 
 struct tile {
 	const char *name;
-	int depth;
+	int group;
+	int most; /* values of k in a step, of tile registers; 0: it has none */
 	/* It multiplies sources and weights of these types. takes_all: it multiplies all that loads
 	 * make single precision. takes_whole: it multiplies all whole numbers of 8 bits. A tile of
 	 * one type needs the machine's instruction for the source's type. */
@@ -27,14 +30,24 @@ struct tile {
 	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
 	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		     struct affine b_at);
+	/* Of a tile that has tile registers: declares them and the memory for sums; begins the sums
+	 * with the bias (-1: with zero); and puts them down in that memory. NULL: it has vectors.
+	 */
+	void (*registers)(struct nest *n, struct brgemm *g, int max_rows);
+	void (*begin)(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at);
+	void (*end)(struct nest *n, const struct brgemm *g, int rows);
 };
 
 extern const struct tile tile_fma, tile_fma_whole, tile_dot_bf16, tile_dot_u8, tile_dot_s16;
+extern const struct tile tile_tmul_bf16, tile_tmul_u8, tile_tmul_s8;
 
 /* The tile that multiplies these types in steps of so many values; NULL: there is none. */
 const struct tile *tile_of(const struct dtypes *d, int64_t depth);
 /* The depth of the tile that suits these types best on a machine whose instructions sum products of
  * groups of the types `dots` (limits.h), where there are k values. */
 int64_t tile_depth(const struct dtypes *d, unsigned dots, int64_t k);
+/* The same of tile registers, on a machine whose registers multiply the types `tiles`; 0: there is
+ * none that pays. */
+int64_t tile_tmul_depth(const struct dtypes *d, unsigned tiles, int64_t k);
 
 #endif

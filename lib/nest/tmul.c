@@ -1,0 +1,54 @@
+#include "lib/nest/tmul.h"
+
+#include <stddef.h>
+
+int nest_tiles(struct nest *n, const char *name, enum elem sum, int rows, int down, int across)
+{
+	const int tiles = nest_reg(n, name, sum, rows * TMUL_COLUMNS, down, across);
+
+	n->buffer[tiles].tile_rows = rows;
+	return tiles;
+}
+
+void nest_tmul(struct nest *n, int tiles, const struct tmul *op)
+{
+	struct node *s = nest_append(n, NODE_TMUL);
+	struct tmul *kept = arena_new(n->arena, struct tmul);
+
+	*kept = *op;
+	s->buffer = tiles;
+	s->tmul = kept;
+}
+
+int tmul_begin(const struct nest *n, const struct node *t, int i)
+{
+	const int rows = n->buffer[t->buffer].tile_rows, last = t->tmul->height - rows;
+
+	return i * rows < last ? i * rows : last;
+}
+
+static const struct node *first(const struct node *t)
+{
+	const struct node *found = NULL;
+
+	for (; t && !found; t = t->next) {
+		if (t->kind == NODE_TMUL && t->tmul->op == TMUL_ADD)
+			return t;
+		found = first(t->body);
+		if (!found)
+			found = first(t->orelse);
+	}
+	return found;
+}
+
+const struct node *tmul_first(const struct nest *n)
+{
+	return first(n->body);
+}
+
+int tmul_has_depth(enum elem right, int depth)
+{
+	const int group = elem_group(right);
+
+	return group > 1 && depth > 0 && depth % group == 0 && depth <= TMUL_ROWS * group;
+}

@@ -1,0 +1,66 @@
+/* Tile registers of a processor, which multiply matrices (Intel, "64 and IA-32 Architectures
+ * Software Developer's Manual", volume 1, "Programming with Intel AMX").
+ *
+ * A tile is a register of up to 16 rows by 16 columns of sums. An array of tiles, `down` by
+ * `across`, is a larger one of `height` rows: tile i begins at row i * rows, but the last one ends
+ * with the last row, so that it may begin earlier. Rows that two tiles have are the same in both.
+ * All tiles of a nest have the same number of rows, and its products the same depth, because these
+ * are a state of the thread that takes as long to change as several products.
+ *
+ * An operation begins the sums, with zero or with a vector that all rows are; or it adds products;
+ * or it stores the sums. The left side's values of k lie side by side. The right side's lie as its
+ * columns in a vector of groups (elem.h).
+ *
+ * The products of bf16 treat numbers below the smallest normal one as zero, and sum pairs after one
+ * another in single precision. Those of whole numbers are exact, and keep 32 bits of a sum.
+ */
+#ifndef TL_NEST_TMUL_H
+#define TL_NEST_TMUL_H
+
+#include "lib/nest/nest.h"
+
+enum {
+	TMUL_REGISTERS = 8, /* tiles of a thread: sums, and both sides of a product */
+	TMUL_ROWS = 16,
+	TMUL_COLUMNS = 16,
+	TMUL_ROW_BYTES = 64,
+};
+
+enum tmul_op {
+	TMUL_ZERO,
+	TMUL_REPEAT, /* each row is the vector in memory, as wide as the array */
+	TMUL_ADD,    /* += left side * right side */
+	TMUL_STORE,  /* to memory */
+};
+
+struct tmul {
+	enum tmul_op op;
+	int down, across, height;
+	int depth;	 /* ADD: values of k */
+	enum elem right; /* ADD: the type of the right side's groups */
+	int left;	 /* ADD: buffer of the left side: row r begins at left_at + r * left_row */
+	struct affine left_at, left_row;
+	/* ADD: buffer of the right side, group k of columns 16 * v .. at `at` + k * row + v *
+	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. STORE: row r of columns 16
+	 * * v .. goes to `at` + r * row + v * vector. */
+	int memory;
+	struct affine at;
+	int64_t row, vector;
+};
+
+/* An array of tiles of so many rows each. Its register i * across + j is tile (i, j). */
+int nest_tiles(struct nest *n, const char *name, enum elem sum, int rows, int down, int across);
+void nest_tmul(struct nest *n, int tiles, const struct tmul *op);
+/* Is the buffer an array of tiles? */
+static inline int nest_is_tiles(const struct nest *n, int buffer)
+{
+	return n->buffer[buffer].tile_rows > 0;
+}
+/* The row that tile i of an operation begins at. */
+int tmul_begin(const struct nest *n, const struct node *t, int i);
+/* The first product of a nest; NULL: there is none. */
+const struct node *tmul_first(const struct nest *n);
+/* Can products have this depth with such groups on their right side? */
+int tmul_has_depth(enum elem right, int depth);
+
+#endif

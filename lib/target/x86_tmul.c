@@ -1,0 +1,240 @@
+/* Operations on tiles (lib/nest/tmul.h) as instructions of AMX: AMX-TILE, AMX-BF16 and AMX-INT8.
+ *
+ * The sums have tile registers from 0 on, the right side those behind, one for each column of
+ * tiles, and the left side what is left, in turns. The shapes of all registers are loaded once,
+ * where the function begins (ldtilecfg), and given up at its end, so that the system need not keep
+ * them.
+ */
+#include "lib/nest/tmul.h"
+#include "lib/target/x86_code.h"
+
+enum { PALETTE = 1 };
+
+static int right_register(const struct x86 *x, const struct node *t, int j)
+{
+	return (int)x->n->buffer[t->buffer].size + j;
+}
+
+static int left_register(const struct x86 *x, const struct node *t, int i)
+{
+	const int first = right_register(x, t, t->tmul->across);
+
+	return first + i % (TMUL_REGISTERS - first);
+}
+
+static int sum_register(const struct node *t, int i, int j)
+{
+	return i * t->tmul->across + j;
+}
+
+/* reg = the address of an element. */
+static void address(struct x86 *x, int buffer, const struct affine *at, const char *reg)
+{
+	const struct linear l = x86_linear(x, at);
+
+	x86_evaluate(x, &l, "%rax");
+	x86_line(x, "movq %d(%%rsp), %s", x86_buffer_slot(buffer), reg);
+	x86_line(x, "leaq (%s,%%rax,%d), %s", reg, x86_elem_bytes(x, buffer), reg);
+}
+
+/* Bytes from one row of the left side to the next. */
+static int64_t left_bytes(struct x86 *x, const struct tmul *m)
+{
+	const struct linear l = x86_linear(x, &m->left_row);
+
+	if (l.n)
+		x86_fail(x, "the rows of a tile are no known distance apart");
+	return l.c * x86_elem_bytes(x, m->left);
+}
+
+static const char *product(const struct x86 *x, const struct tmul *m)
+{
+	switch (x->n->buffer[nest_base(x->n, m->left)].elem) {
+	case ELEM_U8:
+		return "tdpbusd";
+	case ELEM_S8:
+		return "tdpbssd";
+	default:
+		return "tdpbf16ps";
+	}
+}
+
+/* The left side begins at %r8, its rows are %r9 apart; the right side at %r10, and %r11. */
+static void multiply(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+	const long long row = left_bytes(x, m);
+
+	for (int i = 0; i < m->down; i++) {
+		const int left = left_register(x, t, i);
+
+		x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d", tmul_begin(x->n, t, i) * row,
+			 left);
+		for (int j = 0; j < m->across; j++) {
+			if (i == 0)
+				x86_line(x, "tileloadd %lld(%%r10,%%r11), %%tmm%d",
+					 (long long)m->vector * j * x86_elem_bytes(x, m->memory),
+					 right_register(x, t, j));
+			x86_line(x, "%s %%tmm%d, %%tmm%d, %%tmm%d", product(x, m),
+				 right_register(x, t, j), left, sum_register(t, i, j));
+		}
+	}
+}
+
+static void begin_product(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+
+	address(x, m->left, &m->left_at, "%r8");
+	x86_line(x, "movq $%lld, %%r9", (long long)left_bytes(x, m));
+	address(x, m->memory, &m->at, "%r10");
+	x86_line(x, "movq $%lld, %%r11", (long long)m->row * x86_elem_bytes(x, m->memory));
+}
+
+static void zero(struct x86 *x, const struct node *t)
+{
+	for (int i = 0; i < t->tmul->down; i++)
+		for (int j = 0; j < t->tmul->across; j++)
+			x86_line(x, "tilezero %%tmm%d", sum_register(t, i, j));
+}
+
+/* Rows that are no bytes apart are the same. */
+static void repeat(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+
+	address(x, m->memory, &m->at, "%r8");
+	x86_line(x, "xorl %%r9d, %%r9d");
+	for (int i = 0; i < m->down; i++)
+		for (int j = 0; j < m->across; j++)
+			x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d",
+				 (long long)m->vector * j * x86_elem_bytes(x, m->memory),
+				 sum_register(t, i, j));
+}
+
+static void store(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+	const long long bytes = x86_elem_bytes(x, m->memory);
+
+	address(x, m->memory, &m->at, "%r8");
+	x86_line(x, "movq $%lld, %%r9", m->row * bytes);
+	for (int i = 0; i < m->down; i++)
+		for (int j = 0; j < m->across; j++)
+			x86_line(x, "tilestored %%tmm%d, %lld(%%r8,%%r9)", sum_register(t, i, j),
+				 (tmul_begin(x->n, t, i) * m->row + m->vector * j) * bytes);
+}
+
+void x86_tmul(struct x86 *x, const struct node *t)
+{
+	switch (t->tmul->op) {
+	case TMUL_ZERO:
+		zero(x, t);
+		break;
+	case TMUL_REPEAT:
+		repeat(x, t);
+		break;
+	case TMUL_ADD:
+		begin_product(x, t);
+		multiply(x, t);
+		break;
+	case TMUL_STORE:
+		store(x, t);
+		break;
+	}
+}
+
+/* Bytes that an address goes on by in a turn of a loop. */
+static void step(struct x86 *x, const struct node *loop, int buffer, const struct affine *at,
+		 const char *reg)
+{
+	const struct linear l = x86_linear(x, at);
+
+	for (int i = 0; i < l.n; i++)
+		if (l.t[i].var == loop->var)
+			x86_line(x, "addq $%lld, %s",
+				 (long long)l.t[i].coef * x86_elem_bytes(x, buffer), reg);
+}
+
+int x86_is_tmul_loop(const struct node *loop)
+{
+	const struct node *t = loop->body;
+
+	return t && t->kind == NODE_TMUL && !t->next && t->tmul->op == TMUL_ADD;
+}
+
+/* The turns that are left are in %rcx, which nothing in the loop needs. */
+void x86_tmul_loop(struct x86 *x, const struct node *loop)
+{
+	const struct node *t = loop->body;
+	const int top = ++x->nlabels, end = ++x->nlabels;
+	const struct linear lo = x86_linear(x, &loop->a);
+	const struct linear turns = x86_plus(x86_linear(x, &loop->b), -1, &lo);
+
+	x86_evaluate(x, &lo, "%rax");
+	x86_line(x, "movq %%rax, %d(%%rsp)", x86_var_slot(loop->var));
+	begin_product(x, t);
+	x86_evaluate(x, &turns, "%rcx");
+	x86_line(x, "testq %%rcx, %%rcx");
+	x86_line(x, "jle %df", end);
+	x86_label(x, top);
+	multiply(x, t);
+	step(x, loop, t->tmul->left, &t->tmul->left_at, "%r8");
+	step(x, loop, t->tmul->memory, &t->tmul->at, "%r10");
+	x86_line(x, "decq %%rcx");
+	x86_line(x, "jnz %db", top);
+	x86_label(x, end);
+}
+
+/* ---- the shapes of the registers ---- */
+
+void x86_tmul_enter(struct x86 *x)
+{
+	if (!tmul_first(x->n))
+		return;
+	if (!x->tile_shapes)
+		x->tile_shapes = ++x->nlabels;
+	x86_line(x, "ldtilecfg %df(%%rip)", x->tile_shapes);
+}
+
+void x86_tmul_leave(struct x86 *x)
+{
+	if (tmul_first(x->n))
+		x86_line(x, "tilerelease");
+}
+
+struct shape {
+	int rows, bytes; /* of a row */
+};
+
+/* Of a register, which may be of sums, of the right side, or of the left side. */
+static struct shape shape_of(const struct x86 *x, const struct node *t, int number)
+{
+	const struct buffer *sums = &x->n->buffer[t->buffer];
+	const int group = elem_group(t->tmul->right);
+
+	if (number < sums->size)
+		return (struct shape){sums->tile_rows, TMUL_ROW_BYTES};
+	if (number < right_register(x, t, t->tmul->across))
+		return (struct shape){t->tmul->depth / group, TMUL_ROW_BYTES};
+	return (struct shape){sums->tile_rows, t->tmul->depth * 4 / group};
+}
+
+/* Of 64 bytes: the palette, bytes of rows from byte 16 on, and rows from byte 48 on. */
+void x86_tmul_shapes(struct x86 *x)
+{
+	const struct node *t = tmul_first(x->n);
+
+	if (!x->tile_shapes)
+		return;
+	x86_line(x, ".p2align 6");
+	x86_label(x, x->tile_shapes);
+	x86_line(x, ".byte %d", PALETTE);
+	x86_line(x, ".zero 15");
+	for (int i = 0; i < TMUL_REGISTERS; i++)
+		x86_line(x, ".word %d", shape_of(x, t, i).bytes);
+	x86_line(x, ".zero 16");
+	for (int i = 0; i < TMUL_REGISTERS; i++)
+		x86_line(x, ".byte %d", shape_of(x, t, i).rows);
+	x86_line(x, ".zero 8");
+}

@@ -1,0 +1,133 @@
+/* Tiles that have tile registers (lib/nest/tmul.h): of bf16, and of whole numbers of 8 bits.
+ *
+ * The left side is read where it lies, a row of it as many values as a step takes. The sums begin
+ * with zero or the bias. At the end they are put down in near memory, and post-ops take them from
+ * there.
+ */
+#include "lib/nest/tmul.h"
+
+#include "lib/tile/brgemm.h"
+#include "lib/tile/tile.h"
+
+static int64_t tiles_of(int64_t rows)
+{
+	return (rows + TMUL_ROWS - 1) / TMUL_ROWS;
+}
+
+int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, const char **why)
+{
+	*why = "a knob of the tile registers is outside its range";
+	if (lanes != TMUL_COLUMNS || nv < 1 || nv > BRGEMM_TILES || rows < 1 ||
+	    rows > BRGEMM_TILES * TMUL_ROWS)
+		return 0;
+	*why = "the sums and both sides need more tile registers than there are";
+	return tiles_of(rows) * nv + nv + 1 <= TMUL_REGISTERS;
+}
+
+static int tiles_down(const struct nest *n, const struct brgemm *g, int rows)
+{
+	const int each = n->buffer[g->tiles].tile_rows;
+
+	return (rows + each - 1) / each;
+}
+
+static void registers(struct nest *n, struct brgemm *g, int max_rows)
+{
+	static const char name[] = "sums";
+	const int down = (int)tiles_of(max_rows);
+
+	g->tiles = nest_tiles(n, "tile", g->tile->sum, (max_rows + down - 1) / down, down, g->nv);
+	g->acc = nest_near(n, name, BRGEMM_TILES * TMUL_ROWS * TMUL_COLUMNS);
+	nest_elem(n, g->acc, g->tile->sum);
+	g->areg = g->breg = -1;
+}
+
+static struct tmul operation(const struct nest *n, const struct brgemm *g, int rows,
+			     enum tmul_op op)
+{
+	return (struct tmul){
+		.op = op, .down = tiles_down(n, g, rows), .across = g->nv, .height = rows};
+}
+
+static void begin(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at)
+{
+	struct tmul m = operation(n, g, rows, bias < 0 ? TMUL_ZERO : TMUL_REPEAT);
+
+	m.memory = bias;
+	m.at = at;
+	m.vector = g->lanes;
+	nest_tmul(n, g->tiles, &m);
+}
+
+static void end(struct nest *n, const struct brgemm *g, int rows)
+{
+	struct tmul m = operation(n, g, rows, TMUL_STORE);
+
+	m.memory = g->acc;
+	m.at = af(0);
+	m.row = (int64_t)g->nv * g->lanes;
+	m.vector = g->lanes;
+	nest_tmul(n, g->tiles, &m);
+}
+
+/* The groups of a step stand as far apart as a panel is wide. */
+static void step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
+		 struct affine b_at)
+{
+	struct tmul m = operation(n, g, rows, TMUL_ADD);
+
+	m.depth = (int)g->depth;
+	m.right = g->tile->right;
+	m.left = g->a;
+	m.left_at = a_at;
+	m.left_row = g->a_row;
+	m.memory = g->b;
+	m.at = b_at;
+	m.row = g->b_k.c / (g->depth / g->tile->group);
+	m.vector = g->b_vector;
+	nest_tmul(n, g->tiles, &m);
+}
+
+const struct tile tile_tmul_bf16 = {
+	.name = "tmul_bf16",
+	.group = 2,
+	.most = 32,
+	.type = DTYPE_BF16,
+	.weights = DTYPE_BF16,
+	.right = ELEM_BF16X2,
+	.lanes = TMUL_COLUMNS,
+	.registers = registers,
+	.begin = begin,
+	.step = step,
+	.end = end,
+};
+
+const struct tile tile_tmul_u8 = {
+	.name = "tmul_u8",
+	.group = 4,
+	.most = 64,
+	.type = DTYPE_U8,
+	.weights = DTYPE_S8,
+	.sum = ELEM_S32,
+	.right = ELEM_S8X4,
+	.lanes = TMUL_COLUMNS,
+	.registers = registers,
+	.begin = begin,
+	.step = step,
+	.end = end,
+};
+
+const struct tile tile_tmul_s8 = {
+	.name = "tmul_s8",
+	.group = 4,
+	.most = 64,
+	.type = DTYPE_S8,
+	.weights = DTYPE_S8,
+	.sum = ELEM_S32,
+	.right = ELEM_S8X4,
+	.lanes = TMUL_COLUMNS,
+	.registers = registers,
+	.begin = begin,
+	.step = step,
+	.end = end,
+};
