@@ -26,7 +26,24 @@
 #include "lib/tile/brgemm.h"
 #include "lib/tile/tile.h"
 
-enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM, GROUPS, DEPTH };
+enum {
+	VL,
+	NV,
+	MR,
+	ROWS,
+	KC,
+	NC,
+	ORDER,
+	PAR,
+	COPY,
+	MERGE,
+	UNROLL,
+	AHEAD,
+	STREAM,
+	GROUPS,
+	LINES,
+	DEPTH
+};
 enum { KNOBS = DEPTH + 1 };
 
 static const struct knob knobs[KNOBS] = {
@@ -44,9 +61,13 @@ static const struct knob knobs[KNOBS] = {
 	[MERGE] = {"merge", 0, "1: the taps of a kernel row and the input channels are one loop."},
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
-	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
+	[AHEAD] = {"ahead", 0,
+		   "1: what the next register tile reads and writes is prefetched; tile registers "
+		   "prefetch the weights."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 	[GROUPS] = {"groups", 1, "Groups whose input is copied together.", .is_rare = 1},
+	[LINES] = {"lines", 1, "Output rows of a tile, at most; several need tile registers.",
+		   .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
 		   .is_rare = 1},
 };
@@ -76,6 +97,33 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	const int64_t lanes = !is_whole ? 16 : r->space ? r->machine->lanes : r->knob[VL];
 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
+}
+
+/* Weights are loaded once for all lines of a tile: those of few pixels a line would be loaded for
+ * few otherwise. */
+static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
+{
+	static const int lines[] = {1, 2, 3, 4, 6, 0};
+	const int64_t *k = r->knob;
+	const char *why = NULL;
+	int64_t rows;
+
+	if (r->tmul)
+		range_values(r, LINES, lines, p->oh);
+	else if (r->knob || !dtypes_are_f32(&w->dtype))
+		range_only(r, LINES, 1, "several rows of the output need tile registers");
+	if (!k || !r->tmul)
+		return;
+	rows = k[ROWS] ? k[ROWS] : p->oh;
+	range_need(r, k[LINES] == 1 || p->oh % rows == 0,
+		   "bands of several rows a tile have one height");
+	range_need(r,
+		   k[LINES] <= rows &&
+			   row_split(rows, k[LINES]).rows + (row_split(rows, k[LINES]).rest > 0) ==
+				   k[LINES],
+		   "another value of lines gives the same program");
+	if (!brgemm_tiles_fit(k[VL], k[NV], k[MR], k[LINES], &why))
+		range_need(r, 0, why);
 }
 
 /* Sums in tile registers take all of k, of which taps that merge have so many values. */
@@ -130,6 +178,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_stream(r, STREAM, w, KC);
 	if (p.padded)
 		range_only(r, COPY, 1, "padding needs the copy");
+	list_lines(r, w, &p);
 	if (r->tmul)
 		limit_tiles(r, w, p.kw * padded_channels(w, r, p.ic));
 	if (p.ic % group) {
@@ -184,6 +233,7 @@ static void declare(struct direct *s)
 	operand_types(n, s->order.w);
 	s->t.tile = tile_of(&s->order.w->dtype, s->depth);
 	s->t.depth = s->depth;
+	s->t.lines = (int)s->k[LINES];
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);
@@ -246,6 +296,7 @@ static void set_strides(struct direct *s)
 	s->t.a = s->in.buffer;
 	s->t.a_row = af_var(s->in.dim[CONV_COLUMN].symbol);
 	s->t.b_k = af(s->nr * s->depth);
+	s->t.a_line = af_var(s->in.dim[CONV_ROW].symbol);
 	if (p->kh > 1)
 		add_tap(s, "KH", p->kh, "Akh", p->dh * row, "Bkh", p->kw * s->kc * s->nr);
 	if (p->kw > 1 && !s->k[MERGE])
@@ -292,6 +343,7 @@ static void declare_output(struct direct *s)
 	access_name(n, &s->to, CONV_IMAGE, "Cimage");
 	s->to.dim[CONV_GROUP].symbol = s->voc;
 	s->out.c_row = af_var(s->to.dim[CONV_COLUMN].symbol);
+	s->out.c_line = af_var(s->to.dim[CONV_ROW].symbol);
 	s->vbias = nest_param(n, "biasgroup", s->tiles * s->nr);
 }
 
@@ -329,7 +381,9 @@ static void row(struct direct *s, int oh, int j)
 		at.ow = x.row;
 		at.channel = af_mul(af_var(x.j), s->nr);
 		place(s, &at, x.j);
-		if (s->k[AHEAD])
+		if (s->k[AHEAD] && s->t.tile->most)
+			s->t.b_ahead = brgemm_page(s->order.w->dtype.wei);
+		else if (s->k[AHEAD])
 			block_look_ahead(&s->t, &s->out, x.innermost != NULL, s->parts.split.rows,
 					 !s->k[COPY] && !s->t.ntaps);
 		brgemm_tile(n, &s->t, x.rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
@@ -365,6 +419,24 @@ static void rows(struct direct *s, int oh, int j)
 		nest_close(n);
 }
 
+/* All rows of the band, several at a time. */
+static void lines(struct direct *s, int j)
+{
+	const struct parts parts = {
+		.split = row_split(s->rows, s->k[LINES]),
+		.rest = nest_param(s->n, "lines", row_split(s->rows, s->k[LINES]).rest)};
+	struct nest *n = s->n;
+	const int t = nest_for(n, LOOP_SERIAL, "line", af(0), af(parts.split.tiles));
+	int oh;
+
+	oh = nest_let(n, "oh", af_add(af_var(s->bands.lo), parts_row(n, &parts, t)));
+	for (int rows = parts_first(n, &parts, t); rows; rows = parts_next(n, &parts, rows)) {
+		s->t.lines = rows;
+		row(s, oh, j);
+	}
+	nest_close(n);
+}
+
 static int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct direct s = {.n = n,
@@ -380,6 +452,8 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.oc, s.nr);
 	s.depth = k[DEPTH];
+	if (k[LINES] > 1)
+		s.p.clipped = 0; /* rows of zeros are copied: a tile's lines have all kernel rows */
 	s.group = tile_of(&w->dtype, s.depth)->group;
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
 	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.group) * s.group;
@@ -391,7 +465,10 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	declare_output(&s);
 	open_group(&s);
 	j = k[ORDER] ? block_units(n, &s.panels, "j") : -1;
-	rows(&s, block_units(n, &s.bands, "oh"), j);
+	if (k[LINES] > 1)
+		lines(&s, j);
+	else
+		rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)
 		nest_close(n);
 	reorder_finish(&s.order, (int)k[STREAM]);

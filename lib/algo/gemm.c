@@ -70,7 +70,9 @@ static const struct knob knobs[KNOBS] = {
 	[PACK_B] = {"pack_b", 0, "1: a computed right side is packed into panels, on the clock."},
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over k; all of k: a tile is one straight run."},
-	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
+	[AHEAD] = {"ahead", 0,
+		   "1: what the next register tile reads and writes is prefetched; tile registers "
+		   "prefetch the right side."},
 	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
 	[STREAMS] = {"streams", 0,
 		     "1: each vector of a packed right side has a panel of its own, so that a "
@@ -291,7 +293,9 @@ static void tile(struct gemm *s, const struct sweep *x)
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
 	}
-	if (s->k[AHEAD])
+	if (s->k[AHEAD] && s->g.tile->most)
+		s->g.b_ahead = brgemm_page(s->w->dtype.wei);
+	else if (s->k[AHEAD])
 		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
 				 !s->k[PACK_A]);
 	if (is_split(s))

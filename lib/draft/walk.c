@@ -660,7 +660,11 @@ static void walk_product(struct walk *w, const struct node *s, struct work *here
 	add_site(w, m->memory, &m->at, (int)m->row * groups, share, 0);
 	evaluate(w, &m->left_row, &left_row);
 	push_loop(w, LOOP_UNROLL, m->height, m->height);
-	add_stepped_site(w, m->left, &m->left_at, left_row.mean, m->depth, share, 0);
+	for (int line = 0; line < m->lines; line++) {
+		const struct affine at = af_add(m->left_at, af_scale(af(line), m->left_line));
+
+		add_stepped_site(w, m->left, &at, left_row.mean, m->depth, share, 0);
+	}
 	pop(w);
 }
 

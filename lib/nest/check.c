@@ -345,8 +345,9 @@ static int check_tmul(struct check *c, const struct node *t)
 	const int sides = m->across + 1;
 
 	if (!b->tile_rows || b->tile_rows > TMUL_ROWS || m->down < 1 || m->across < 1 ||
-	    m->down * m->across > b->size || b->size + sides > TMUL_REGISTERS ||
-	    m->height < b->tile_rows || m->height > m->down * b->tile_rows)
+	    m->down * m->across > b->size || b->size + sides > TMUL_REGISTERS || m->lines < 1 ||
+	    m->down % m->lines || m->height < b->tile_rows ||
+	    m->height > m->down / m->lines * b->tile_rows)
 		return err_set(c->e, "%s is no array of tiles of so many rows", b->name);
 	if (m->op == TMUL_ZERO)
 		return 0;

@@ -10,7 +10,7 @@ struct tile {
 	struct place sums;
 };
 
-/* Row r of a tile is row tmul_begin() + r of the array. */
+/* Where row r of a tile is. */
 static double *row_of(const struct tile *x, int r)
 {
 	return x->sums.r + (int64_t)r * COLUMNS;
@@ -55,7 +55,9 @@ static int store(struct interp *s, const struct node *t, struct tile *x)
 	if (access_read(s, &x->sums, rows * COLUMNS) < 0)
 		return -1;
 	for (int r = 0; r < rows; r++) {
-		if (locate_row(s, t, x, tmul_begin(s->n, t, x->i) + r, &p) < 0 ||
+		if (locate_row(s, t, x,
+			       tmul_line(t, x->i) * t->tmul->height + tmul_begin(s->n, t, x->i) + r,
+			       &p) < 0 ||
 		    access_write(s, &p, COLUMNS) < 0)
 			return -1;
 		access_set(&p, COLUMNS, row_of(x, r));
@@ -94,6 +96,7 @@ static int add(struct interp *s, const struct node *t, struct tile *x)
 	const int rows = s->n->buffer[t->buffer].tile_rows;
 	const int is_whole = s->n->buffer[t->buffer].elem == ELEM_S32;
 	const struct tmul *m = t->tmul;
+	const struct affine begin = tmul_left(s->n, t, x->i);
 	double left[MOST_DEPTH];
 	struct right right;
 	struct place p;
@@ -101,11 +104,10 @@ static int add(struct interp *s, const struct node *t, struct tile *x)
 	if (access_read(s, &x->sums, rows * COLUMNS) < 0 || read_right(s, t, x, &right) < 0)
 		return -1;
 	for (int r = 0; r < rows; r++) {
-		const int64_t row = tmul_begin(s->n, t, x->i) + r;
 		double *sum = row_of(x, r);
 
 		if (access_locate(s, m->left,
-				  access_eval(s, &m->left_at) + row * access_eval(s, &m->left_row),
+				  access_eval(s, &begin) + r * access_eval(s, &m->left_row),
 				  m->depth, &p) < 0 ||
 		    access_read(s, &p, m->depth) < 0)
 			return -1;

@@ -20,11 +20,31 @@ void nest_tmul(struct nest *n, int tiles, const struct tmul *op)
 	s->tmul = kept;
 }
 
+/* Tiles of a line. */
+static int of_line(const struct node *t)
+{
+	return t->tmul->down / t->tmul->lines;
+}
+
+int tmul_line(const struct node *t, int i)
+{
+	return i / of_line(t);
+}
+
 int tmul_begin(const struct nest *n, const struct node *t, int i)
 {
 	const int rows = n->buffer[t->buffer].tile_rows, last = t->tmul->height - rows;
+	const int row = i % of_line(t) * rows;
 
-	return i * rows < last ? i * rows : last;
+	return row < last ? row : last;
+}
+
+struct affine tmul_left(const struct nest *n, const struct node *t, int i)
+{
+	const struct tmul *m = t->tmul;
+
+	return af_sum(m->left_at, af_scale(af(tmul_line(t, i)), m->left_line),
+		      af_scale(af(tmul_begin(n, t, i)), m->left_row));
 }
 
 static const struct node *first(const struct node *t)

@@ -2,8 +2,9 @@
  * Software Developer's Manual", volume 1, "Programming with Intel AMX").
  *
  * A tile is a register of up to 16 rows by 16 columns of sums. An array of tiles, `down` by
- * `across`, is a larger one of `height` rows: tile i begins at row i * rows, but the last one ends
- * with the last row, so that it may begin earlier. Rows that two tiles have are the same in both.
+ * `across`, is a larger one of one or more lines of `height` rows each. In a line tile i begins at
+ * row i * rows, but the last one ends with the last row, so that it may begin earlier. Rows that
+ * two tiles have are the same in both.
  * All tiles of a nest have the same number of rows, and its products the same depth, because these
  * are a state of the thread that takes as long to change as several products.
  *
@@ -35,17 +36,21 @@ enum tmul_op {
 
 struct tmul {
 	enum tmul_op op;
-	int down, across, height;
+	int down, across, lines, height;
 	int depth;	 /* ADD: values of k */
 	enum elem right; /* ADD: the type of the right side's groups */
-	int left;	 /* ADD: buffer of the left side: row r begins at left_at + r * left_row */
-	struct affine left_at, left_row;
+	/* ADD: buffer of the left side: row r of line l begins at left_at + l * left_line + r *
+	 * left_row. */
+	int left;
+	struct affine left_at, left_line, left_row;
 	/* ADD: buffer of the right side, group k of columns 16 * v .. at `at` + k * row + v *
-	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. STORE: row r of columns 16
-	 * * v .. goes to `at` + r * row + v * vector. */
+	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. STORE: row r of line l
+	 * and of columns 16 * v .. goes to `at` + (l * height + r) * row + v * vector. */
 	int memory;
 	struct affine at;
 	int64_t row, vector;
+	int ahead; /* ADD: prefetch the right side so many elements further on; no meaning but speed
+		    */
 };
 
 /* An array of tiles of so many rows each. Its register i * across + j is tile (i, j). */
@@ -56,8 +61,11 @@ static inline int nest_is_tiles(const struct nest *n, int buffer)
 {
 	return n->buffer[buffer].tile_rows > 0;
 }
-/* The row that tile i of an operation begins at. */
+/* The line that tile i of an operation is of, and the row of the line that it begins at. */
+int tmul_line(const struct node *t, int i);
 int tmul_begin(const struct nest *n, const struct node *t, int i);
+/* Where its left side begins. */
+struct affine tmul_left(const struct nest *n, const struct node *t, int i);
 /* The first product of a nest; NULL: there is none. */
 const struct node *tmul_first(const struct nest *n);
 /* Can products have this depth with such groups on their right side? */

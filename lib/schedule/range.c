@@ -79,7 +79,7 @@ static int tiles_fit(struct range *r, int64_t extent)
 	const int64_t *k = r->knob;
 	const struct row_split s = row_split(extent, k[RANGE_MR] > 0 ? k[RANGE_MR] : 1);
 
-	if (!brgemm_tiles_fit(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], &r->why))
+	if (!brgemm_tiles_fit(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], 1, &r->why))
 		return 0;
 	r->why = "tile registers have rows for parts of one height";
 	return !s.rest || s.rows >= TMUL_ROWS;
@@ -251,7 +251,7 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns)
 void range_ahead(struct range *r, int knob, int64_t elements)
 {
 	range_choice(r, knob, 1);
-	if (r->space && !brgemm_may_look_ahead(elements, r->machine))
+	if (r->space && !r->tmul && !brgemm_may_look_ahead(elements, r->machine))
 		range_only(r, knob, 0, NULL);
 }
 

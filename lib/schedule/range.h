@@ -76,7 +76,7 @@ void range_more(struct range *r, int knob, int64_t value);
  * constant, so that their divisors leave no remainder; or 0. */
 void range_unroll(struct range *r, int knob, int most, int64_t turns);
 /* Whether to prefetch: worth it where activations have so many elements that they do not stay in
- * the cache (brgemm_may_look_ahead()). */
+ * the cache (brgemm_may_look_ahead()); tile registers prefetch the right side instead. */
 void range_ahead(struct range *r, int knob, int64_t elements);
 /* Whether the result is written past the caches: where it does not stay in them until it is read,
  * nothing is added to it in place, and what is summed over is not in the chunks that the knob

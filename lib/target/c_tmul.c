@@ -87,7 +87,6 @@ static void pointer(struct text *p, int buffer, struct affine at)
 static void tile(struct text *p, const struct node *t, int i, int j)
 {
 	const struct tmul *m = t->tmul;
-	const int begin = tmul_begin(p->n, t, i);
 	struct affine at = af_add(m->at, af(m->vector * j));
 
 	text_indent(p);
@@ -97,12 +96,13 @@ static void tile(struct text *p, const struct node *t, int i, int j)
 	buf_fmt(p->out, "[%d], %d", i * m->across + j, p->n->buffer[t->buffer].tile_rows);
 	if (m->op == TMUL_ADD) {
 		buf_fmt(p->out, ", %d", m->depth);
-		pointer(p, m->left, af_add(m->left_at, af_scale(af(begin), m->left_row)));
+		pointer(p, m->left, tmul_left(p->n, t, i));
 		buf_str(p->out, ", ");
 		text_affine(p, &m->left_row);
 	}
 	if (m->op == TMUL_STORE)
-		at = af_add(at, af(m->row * begin));
+		at = af_add(at,
+			    af(m->row * (tmul_line(t, i) * m->height + tmul_begin(p->n, t, i))));
 	if (m->op != TMUL_ZERO)
 		pointer(p, m->memory, at);
 	if (m->op == TMUL_ADD || m->op == TMUL_STORE)

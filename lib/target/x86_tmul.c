@@ -37,10 +37,10 @@ static void address(struct x86 *x, int buffer, const struct affine *at, const ch
 	x86_line(x, "leaq (%s,%%rax,%d), %s", reg, x86_elem_bytes(x, buffer), reg);
 }
 
-/* Bytes from one row of the left side to the next. */
-static int64_t left_bytes(struct x86 *x, const struct tmul *m)
+/* Bytes of so many elements of the left side, a constant. */
+static int64_t left_bytes(struct x86 *x, const struct tmul *m, const struct affine *elements)
 {
-	const struct linear l = x86_linear(x, &m->left_row);
+	const struct linear l = x86_linear(x, elements);
 
 	if (l.n)
 		x86_fail(x, "the rows of a tile are no known distance apart");
@@ -59,22 +59,37 @@ static const char *product(const struct x86 *x, const struct tmul *m)
 	}
 }
 
+static int64_t right_offset(const struct x86 *x, const struct tmul *m, int j)
+{
+	return m->vector * j * x86_elem_bytes(x, m->memory);
+}
+
+static void prefetch_right(struct x86 *x, const struct tmul *m, int j)
+{
+	const int64_t bytes = x86_elem_bytes(x, m->memory);
+
+	for (int i = 0; m->ahead && i < m->depth / elem_group(m->right); i++)
+		x86_line(x, "prefetcht0 %lld(%%r10)",
+			 (long long)(right_offset(x, m, j) + (m->ahead + i * m->row) * bytes));
+}
+
 /* The left side begins at %r8, its rows are %r9 apart; the right side at %r10, and %r11. */
 static void multiply(struct x86 *x, const struct node *t)
 {
 	const struct tmul *m = t->tmul;
-	const long long row = left_bytes(x, m);
+	const int64_t row = left_bytes(x, m, &m->left_row), line = left_bytes(x, m, &m->left_line);
 
 	for (int i = 0; i < m->down; i++) {
 		const int left = left_register(x, t, i);
 
-		x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d", tmul_begin(x->n, t, i) * row,
-			 left);
+		x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d",
+			 (long long)(tmul_line(t, i) * line + tmul_begin(x->n, t, i) * row), left);
 		for (int j = 0; j < m->across; j++) {
-			if (i == 0)
+			if (i == 0) {
 				x86_line(x, "tileloadd %lld(%%r10,%%r11), %%tmm%d",
-					 (long long)m->vector * j * x86_elem_bytes(x, m->memory),
-					 right_register(x, t, j));
+					 (long long)right_offset(x, m, j), right_register(x, t, j));
+				prefetch_right(x, m, j);
+			}
 			x86_line(x, "%s %%tmm%d, %%tmm%d, %%tmm%d", product(x, m),
 				 right_register(x, t, j), left, sum_register(t, i, j));
 		}
@@ -86,7 +101,7 @@ static void begin_product(struct x86 *x, const struct node *t)
 	const struct tmul *m = t->tmul;
 
 	address(x, m->left, &m->left_at, "%r8");
-	x86_line(x, "movq $%lld, %%r9", (long long)left_bytes(x, m));
+	x86_line(x, "movq $%lld, %%r9", (long long)left_bytes(x, m, &m->left_row));
 	address(x, m->memory, &m->at, "%r10");
 	x86_line(x, "movq $%lld, %%r11", (long long)m->row * x86_elem_bytes(x, m->memory));
 }
@@ -108,8 +123,7 @@ static void repeat(struct x86 *x, const struct node *t)
 	for (int i = 0; i < m->down; i++)
 		for (int j = 0; j < m->across; j++)
 			x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d",
-				 (long long)m->vector * j * x86_elem_bytes(x, m->memory),
-				 sum_register(t, i, j));
+				 (long long)right_offset(x, m, j), sum_register(t, i, j));
 }
 
 static void store(struct x86 *x, const struct node *t)
@@ -122,7 +136,9 @@ static void store(struct x86 *x, const struct node *t)
 	for (int i = 0; i < m->down; i++)
 		for (int j = 0; j < m->across; j++)
 			x86_line(x, "tilestored %%tmm%d, %lld(%%r8,%%r9)", sum_register(t, i, j),
-				 (tmul_begin(x->n, t, i) * m->row + m->vector * j) * bytes);
+				 ((tmul_line(t, i) * m->height + tmul_begin(x->n, t, i)) * m->row +
+				  m->vector * j) *
+					 bytes);
 }
 
 void x86_tmul(struct x86 *x, const struct node *t)

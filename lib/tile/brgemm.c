@@ -192,6 +192,23 @@ static int is_one_run(const struct brgemm *g, const struct brgemm_out *o)
 	return is_straight(g) && !brgemm_waits(o) && is_zero(g->a_next) && is_zero(g->c_next);
 }
 
+static void store_lines(struct nest *n, const struct brgemm *g, int rows,
+			const struct brgemm_out *o)
+{
+	struct brgemm_out of_line = *o;
+	struct brgemm from = *g;
+
+	if (g->lines > 1) {
+		from.line = af_var(nest_for(n, LOOP_SERIAL, "line", af(0), af(g->lines)));
+		of_line.c_at = af_add(o->c_at, af_scale(from.line, o->c_line));
+		from.line = af_mul(from.line, rows);
+	}
+	brgemm_store_columns(n, &from, rows, &of_line,
+			     o->is_whole || g->tile->end ? BRGEMM_WHOLE : BRGEMM_FINISHED);
+	if (g->lines > 1)
+		nest_close(n);
+}
+
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to,
 		 int chunk, struct affine chunks)
 {
@@ -206,8 +223,7 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 		brgemm_multiply(n, g, rows);
 		if (g->tile->end)
 			g->tile->end(n, g, rows);
-		brgemm_store_columns(n, g, rows, o,
-				     o->is_whole || g->tile->end ? BRGEMM_WHOLE : BRGEMM_FINISHED);
+		store_lines(n, g, rows, o);
 		return;
 	}
 	if (o->adds) {
@@ -253,6 +269,13 @@ void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struc
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m)
 {
 	return elements * (int64_t)sizeof(float) > m->l2 / 2;
+}
+
+int brgemm_page(enum dtype weights)
+{
+	enum { PAGE = 4096 };
+
+	return PAGE / elem_size(elem_of(weights));
 }
 
 const char brgemm_cannot_chunk[] = "partial sums would overwrite the tensor that is added";

@@ -41,6 +41,9 @@ void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struc
 /* Activations of so many elements do not stay in the second-level cache from one operator to the
  * next: then it may pay to prefetch them. */
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m);
+/* Elements of a right side of this type by which tile registers prefetch it: a page, for a
+ * processor reads ahead within one by itself. */
+int brgemm_page(enum dtype weights);
 /* Can k be cut into chunks? Not where partial sums in c would take the place of a tensor that is
  * added later than first. If not, the reason. */
 int brgemm_chunks(int npost, const struct post_op *post);
@@ -48,7 +51,7 @@ extern const char brgemm_cannot_chunk[];
 
 enum { BRGEMM_TILES = 6 }; /* tile registers of sums, at most: both sides of a product need some */
 /* Is there a tile of tile registers (lib/nest/tmul.h) of this shape? 1, or 0 with the reason. */
-int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, const char **why);
+int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, int64_t lines, const char **why);
 /* Is the tile one that can be: lanes that vectors have, and no more registers than there are (in
  * AVX-512 a broadcast can be an operand of the multiply-add; elsewhere it takes a register)? 1, or
  * 0 with the reason. */

@@ -95,7 +95,7 @@ int brgemm_waits(const struct brgemm_out *o)
 /* Where the value of a row and vector lies, if sums are put down in memory. */
 static struct affine memory_at(const struct brgemm *g, struct affine row, int vec)
 {
-	return af_mul(brgemm_acc_at(g, row, vec), g->lanes);
+	return af_mul(brgemm_acc_at(g, af_add(g->line, row), vec), g->lanes);
 }
 
 /* Returns what is stored: single precision, unless the sum itself is the result. */

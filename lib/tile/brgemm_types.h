@@ -18,6 +18,12 @@ struct brgemm {
 	/* Where the tile has tile registers: these. acc is then near memory, where the sums are put
 	 * down, vector by vector in the same order. */
 	int tiles;
+	/* The tile has the rows of so many lines, 0 or 1: one. a_line: from one line's to the
+	 * next's; line: the rows of the lines before the one that is
+	 * stored. */
+	int lines;
+	struct affine a_line, line;
+	int b_ahead; /* B is prefetched so many elements ahead, into tile registers */
 
 	/* Below, k counts the tile's steps. */
 	int a; /* buffer, element A[row, k] at a_at + row * a_row + k * depth */
@@ -44,10 +50,10 @@ struct brgemm {
 
 /* Where a tile's result goes and comes from; columns beyond valid are neither read nor written. */
 struct brgemm_out {
-	int c; /* buffer, element at c_at + row * c_row + column */
-	struct affine c_at, c_row;
-	const struct affine *valid; /* columns from c_at on, or NULL: all */
-	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
+	int c;				   /* buffer, element at c_at + row * c_row + column */
+	struct affine c_at, c_row, c_line; /* c_line: of a tile of several lines */
+	const struct affine *valid;	   /* columns from c_at on, or NULL: all */
+	int bias; /* buffer at bias_at + column (padded to whole tiles), or -1 */
 	struct affine bias_at;
 	int scale; /* buffer of what sums are multiplied by, laid out as the bias, or -1 */
 	int shift; /* the same of what is added to them, or -1 */

@@ -14,21 +14,26 @@ static int64_t tiles_of(int64_t rows)
 	return (rows + TMUL_ROWS - 1) / TMUL_ROWS;
 }
 
-int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, const char **why)
+int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, int64_t lines, const char **why)
 {
 	*why = "a knob of the tile registers is outside its range";
 	if (lanes != TMUL_COLUMNS || nv < 1 || nv > BRGEMM_TILES || rows < 1 ||
-	    rows > BRGEMM_TILES * TMUL_ROWS)
+	    rows > BRGEMM_TILES * TMUL_ROWS || lines < 1 || lines > BRGEMM_TILES)
 		return 0;
 	*why = "the sums and both sides need more tile registers than there are";
-	return tiles_of(rows) * nv + nv + 1 <= TMUL_REGISTERS;
+	return lines * tiles_of(rows) * nv + nv + 1 <= TMUL_REGISTERS;
+}
+
+static int lines_of(const struct brgemm *g)
+{
+	return g->lines ? g->lines : 1;
 }
 
 static int tiles_down(const struct nest *n, const struct brgemm *g, int rows)
 {
 	const int each = n->buffer[g->tiles].tile_rows;
 
-	return (rows + each - 1) / each;
+	return lines_of(g) * ((rows + each - 1) / each);
 }
 
 static void registers(struct nest *n, struct brgemm *g, int max_rows)
@@ -36,7 +41,8 @@ static void registers(struct nest *n, struct brgemm *g, int max_rows)
 	static const char name[] = "sums";
 	const int down = (int)tiles_of(max_rows);
 
-	g->tiles = nest_tiles(n, "tile", g->tile->sum, (max_rows + down - 1) / down, down, g->nv);
+	g->tiles = nest_tiles(n, "tile", g->tile->sum, (max_rows + down - 1) / down,
+			      down * lines_of(g), g->nv);
 	g->acc = nest_near(n, name, BRGEMM_TILES * TMUL_ROWS * TMUL_COLUMNS);
 	nest_elem(n, g->acc, g->tile->sum);
 	g->areg = g->breg = -1;
@@ -45,8 +51,11 @@ static void registers(struct nest *n, struct brgemm *g, int max_rows)
 static struct tmul operation(const struct nest *n, const struct brgemm *g, int rows,
 			     enum tmul_op op)
 {
-	return (struct tmul){
-		.op = op, .down = tiles_down(n, g, rows), .across = g->nv, .height = rows};
+	return (struct tmul){.op = op,
+			     .down = tiles_down(n, g, rows),
+			     .across = g->nv,
+			     .lines = lines_of(g),
+			     .height = rows};
 }
 
 static void begin(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at)
@@ -81,10 +90,12 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	m.left = g->a;
 	m.left_at = a_at;
 	m.left_row = g->a_row;
+	m.left_line = g->lines > 1 ? g->a_line : af(0);
 	m.memory = g->b;
 	m.at = b_at;
 	m.row = g->b_k.c / (g->depth / g->tile->group);
 	m.vector = g->b_vector;
+	m.ahead = g->b_ahead;
 	nest_tmul(n, g->tiles, &m);
 }
 
