@@ -46,6 +46,18 @@ ok $? 'products of quantized numbers are computed in 8 bits' || sed 's/^/# /' "$
 [ $? -eq 3 ] && grep -q 'QLinearConv) is not computed here: u8:s8:u8, not f32' "$tmp/err"
 ok $? 'the library has no QLinearConv' || sed 's/^/# /' "$tmp/err"
 
+# Which weights stay packed: those in whole groups of 16 or more, of 4 or 8 bits, with zero points of bytes or none. Their workloads are
+# those that tl-extract finds and tl-tune tunes.
+"$bin/tl-run" --no-db -m none --workloads="$tmp/packed.w" tests/run/packed.onnx && "$bin/tl-extract" -q tests/run/packed.onnx >"$tmp/extracted" &&
+	perl -MJSON::PP -e 'my (%n, %known);
+		open my $f, "<", $ARGV[1]; $known{decode_json($_)->{workload_id}} = 1 while <$f>;
+		open $f, "<", $ARGV[0];
+		while (<$f>) { my $w = decode_json($_); $n{$w->{dtype}} += $w->{count}; $w->{dtype} eq "f32" || $known{$w->{workload_id}} or exit 1 }
+		exit !($n{"f32:u4:f32"} == 8 && $n{"f32:u8:f32"} == 7 && $n{f32} == 3)' "$tmp/packed.w" "$tmp/extracted"
+ok $? 'weights stay packed, as the workloads that tl-extract finds' || sed 's/^/# /' "$tmp/packed.w" "$tmp/extracted"
+equal packed --library
+ok $? 'the library computes by floats of packed weights'
+
 # OpenMP may have bound the first thread before the program began.
 OMP_PROC_BIND=true equal cnn -t 2 --batch=2 && OMP_WAIT_POLICY=active equal cnn -t 2 --batch=2 && equal cnn -t 5 --batch=2
 ok $? 'a team where OpenMP binds threads, or lets them spin, and one of more threads'

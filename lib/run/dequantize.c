@@ -39,7 +39,8 @@ static void make_group(const struct dequantize_packed *p, float *const *buffers,
 	const int64_t first = group * p->block, at = column * p->groups + group;
 	const int64_t left = p->rows - first, n = left < p->block ? left : p->block;
 	const float *bytes = buffers[0] + at * dequantize_group_bytes(p);
-	const float scale = buffers[1][at], zero = zero_at(p, buffers[2], column, group);
+	const float scale = buffers[1] ? buffers[1][at] : 1;
+	const float zero = buffers[1] ? zero_at(p, buffers[2], column, group) : 0;
 	float *to = buffers[3] + first * p->columns + column;
 
 	for (int64_t i = 0; i < n; i++)
@@ -59,6 +60,20 @@ int dequantize_packed_run(const void *with, float *const *buffers, int thread, i
 			for (int64_t c = tile; c < to && c < tile + TILE; c++)
 				make_group(p, buffers, c, group);
 	return 0;
+}
+
+void dequantize_scales(const struct dequantize_packed *p, const float *scales, float *to)
+{
+	for (int64_t c = 0; c < p->columns; c++)
+		for (int64_t g = 0; g < p->groups; g++)
+			to[g * p->columns + c] = scales[c * p->groups + g];
+}
+
+void dequantize_zeros(const struct dequantize_packed *p, const float *bytes, float *to)
+{
+	for (int64_t c = 0; c < p->columns; c++)
+		for (int64_t g = 0; g < p->groups; g++)
+			to[g * p->columns + c] = zero_at(p, bytes, c, g);
 }
 
 int dequantize_blocks_run(const void *with, float *const *buffers, int thread, int threads)

@@ -20,9 +20,13 @@ struct dequantize_packed {
 /* Bytes of a column of packed zero points, and of the numbers of a group. */
 int64_t dequantize_zero_bytes(const struct dequantize_packed *p);
 int64_t dequantize_group_bytes(const struct dequantize_packed *p);
-/* The part of thread `thread` of `threads`. Buffers: bytes as floats, scales, zero points (NULL:
- * the middle of the numbers), result: rows x columns. */
+/* The part of thread `thread` of `threads`. Buffers: bytes as floats, scales (NULL: numbers stand
+ * for themselves), zero points (NULL: the middle of the numbers), result: rows x columns. */
 int dequantize_packed_run(const void *with, float *const *buffers, int thread, int threads);
+
+/* Scales, or packed zero points, in the order groups x columns. */
+void dequantize_scales(const struct dequantize_packed *p, const float *scales, float *to);
+void dequantize_zeros(const struct dequantize_packed *p, const float *bytes, float *to);
 
 /* outer x extent x inner numbers; scales and zero points: outer x blocks x inner. */
 struct dequantize_blocks {

@@ -270,6 +270,8 @@ static int find_tasks(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
+		if (!l->p->by_library)
+			lower_pack_task(l, &l->tasks[i]);
 		if (lower_is_done(l, n) || lower_is_empty(l, n) ||
 		    ((t->why || (t->part && !is_around(n, t))) && table[n->op]))
 			continue;

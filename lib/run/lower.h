@@ -135,11 +135,20 @@ void lower_find_types(struct lowering *l);
 /* A place with elements of this type: as it is, or a copy that was converted. */
 void lower_as(struct lowering *l, const struct place *from, enum elem elem, const char *name,
 	      struct place *out);
+/* Is there an algorithm for the workload on this machine? */
+int lower_is_computed(const struct lowering *l, const struct workload *w);
 /* The task's workload with such sources and weights, and such a result. */
 int lower_workload(const struct task *t, enum elem in, enum elem out, struct workload *w,
 		   struct err *e);
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
+
+/* lower_dequantize.c: the numbers of a DequantizePacked, which are the arena's of the plan; NULL
+ * with a sentence. And a product of reals whose weights are such becomes one that reads them as
+ * they are, if an algorithm can; their node is part of it then. */
+const struct dequantize_packed *lower_packed(struct lowering *l, const struct graph_node *n,
+					     struct err *e);
+void lower_pack_task(struct lowering *l, struct task *t);
 
 /* lower_transposed.c computes transposed convolutions that are tasks. It makes the weights of the
  * workload; says in which type its result is made, where `out` is the image's; makes room for that

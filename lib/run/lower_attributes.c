@@ -25,7 +25,9 @@ static const struct {
 	{OP_Dropout, "seed"},
 	{OP_EyeLike, "dtype"},
 	{OP_Flatten, "axis"},
-	{OP_Gemm, "broadcast"},	       /* that C may be broadcast */
+	{OP_Gemm, "broadcast"},	   /* that C may be broadcast */
+	{OP_MatMul, "block_size"}, /* of packed weights, which have it, too */
+	{OP_MatMul, "zeros"},
 	{OP_MaxPool, "storage_order"}, /* of indices */
 	{OP_QLinearConv, "kernel_shape"},
 	{OP_QuantizeLinear, "axis"},

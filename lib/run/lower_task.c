@@ -209,6 +209,30 @@ static int make_matmul(struct making *k, struct err *e)
 	return 0;
 }
 
+/* A matrix that stays packed, with its scales and zero points. */
+static int make_packed(struct making *k, struct err *e)
+{
+	struct lowering *l = k->l;
+	const struct graph_node *n = &l->g->node[l->g->value[k->side_value[1]]->producer];
+	struct weights_groups *g = &k->w->groups;
+	int *memory[] = {&k->w->memory, &g->scales, &g->zeros};
+	struct place p;
+
+	k->w->channels = k->t->w.dim[MATMUL_N];
+	g->packed = lower_packed(l, n, e);
+	g->zeros = MEMORY_NONE;
+	if (!g->packed)
+		return -1;
+	for (int i = 0; i < 3; i++) {
+		if (!node_in(l->g, n, i))
+			continue;
+		if (constant(k, n->in[i], &p, e))
+			return -1;
+		*memory[i] = p.memory;
+	}
+	return get_as(k, k->side_value[0], NULL, k->in, &k->role[TENSOR_SRC], e);
+}
+
 /* The letters of the result lie as the product makes them: batch, rows, columns. */
 static int make_einsum(struct making *k, struct err *e)
 {
@@ -478,6 +502,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		rc = make_transposed(&k, e);
 	else if (node_is(k.n, OP_Gemm))
 		rc = make_gemm(&k, e);
+	else if (workload_group(&t->w))
+		rc = make_packed(&k, e);
 	else if (node_is(k.n, OP_Einsum))
 		rc = make_einsum(&k, e);
 	else

@@ -53,12 +53,12 @@ static int is_pass(const struct graph_node *n)
 	return 0;
 }
 
-static int any_algo(const struct workload *w, const struct limits *m)
+int lower_is_computed(const struct lowering *l, const struct workload *w)
 {
 	struct knob_space space = {0};
 
 	for (const struct algo *const *a = algo_list; *a; a++)
-		if (algo_suits(*a, target_default()) && algo_space(*a, w, m, &space))
+		if (algo_suits(*a, target_default()) && algo_space(*a, w, &l->p->limits, &space))
 			return 1;
 	return 0;
 }
@@ -83,7 +83,7 @@ static int computes_bf16(const struct lowering *l, const struct task *t)
 		return 0;
 	for (size_t i = 0; i < sizeof results / sizeof *results; i++)
 		if (lower_workload(t, ELEM_BF16, results[i], &w, &ignored) ||
-		    !any_algo(&w, &l->p->limits))
+		    !lower_is_computed(l, &w))
 			return 0;
 	return 1;
 }

@@ -326,11 +326,18 @@ int plan_make_copies(struct plan *p, struct err *e)
 	return 0;
 }
 
-static int scales_read(const struct weights_scales *s, int i)
+/* The numbers that whole ones stand for reals by. */
+static int units_read(const struct weights_plan *w, int i)
 {
-	const int memory[] = {s->x_scale, s->x_zero, s->w_scale, s->y_scale, s->y_zero, s->bias};
+	const struct weights_scales *s = &w->scales;
+	const int of_bytes[] = {s->x_scale, s->x_zero, s->w_scale, s->y_scale, s->y_zero, s->bias};
+	const int of_groups[] = {w->groups.scales, w->groups.zeros};
+	const int *memory = s->is ? of_bytes : of_groups;
+	const size_t n = s->is		    ? sizeof of_bytes / sizeof *of_bytes
+			 : w->groups.packed ? sizeof of_groups / sizeof *of_groups
+					    : 0;
 
-	if (!s->is || i >= (int)(sizeof memory / sizeof *memory))
+	if ((size_t)i >= n)
 		return MEMORY_NONE;
 	return memory[i] >= 0 ? memory[i] : MEMORY_SCRATCH;
 }
@@ -342,7 +349,7 @@ int plan_weights_read(const struct weights_plan *w, int i)
 	if (!i)
 		return w->memory >= 0 ? w->memory : MEMORY_SCRATCH;
 	if (i > 4 * w->nchange)
-		return scales_read(&w->scales, i - 4 * w->nchange - 1);
+		return units_read(w, i - 4 * w->nchange - 1);
 	c = &w->change[(i - 1) / 4];
 	if ((i - 1) % 4 && c->kind != WEIGHTS_NORM)
 		return MEMORY_SCRATCH;

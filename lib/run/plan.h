@@ -22,6 +22,7 @@
 #include "lib/base/map.h"
 #include "lib/build/cache.h"
 #include "lib/nest/operands.h"
+#include "lib/run/dequantize.h"
 #include "lib/run/place.h"
 #include "lib/space/limits.h"
 #include "lib/target/runner.h"
@@ -49,6 +50,13 @@ struct weights_scales {
 	int bias; /* whole numbers */
 };
 
+/* Weights of few bits in groups stay packed. Their scales and zero points (MEMORY_NONE: there are
+ * none) are in constant memory. */
+struct weights_groups {
+	const struct dequantize_packed *packed; /* NULL: weights are as they are */
+	int scales, zeros;
+};
+
 struct weights_plan {
 	int memory;	/* of the weights; -1: they are no constant */
 	int64_t at;	/* their first element there */
@@ -62,6 +70,7 @@ struct weights_plan {
 	int nchange;
 	struct weights_change change[WEIGHTS_CHANGES];
 	struct weights_scales scales;
+	struct weights_groups groups;
 };
 
 typedef void plan_fill(void *with, float *to, int64_t n);

@@ -197,6 +197,9 @@ static void pack_key(const struct step *s, const struct buffer *b, const struct 
 		buf_fmt(out, " %d %d %d %d %d %a %a", c->kind, c->a, c->b, c->c, c->d, c->epsilon,
 			c->factor);
 	}
+	if (w->groups.packed)
+		buf_fmt(out, " groups %d %d %d %lld", w->groups.scales, w->groups.zeros,
+			w->groups.packed->bits, (long long)w->groups.packed->block);
 	if (w->scales.is)
 		buf_fmt(out, " scales %d %d %d %d %d %d", w->scales.x_scale, w->scales.x_zero,
 			w->scales.w_scale, w->scales.y_scale, w->scales.y_zero, w->scales.bias);
@@ -229,9 +232,10 @@ static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, 
 /* What a kernel or the library is given. */
 struct effective {
 	const float *weights; /* as the file has them, but scaled; NULL: they are no constant */
-	float *made;	      /* the same, if it was made for it */
+	float *made;	      /* the same, if it was made for it; numbers of groups */
 	float *bias;
-	float *scale, *shift, *pad; /* of products in 8 bits, else NULL */
+	float *scale, *shift, *pad; /* of products in 8 bits, else NULL; scale: of groups, too */
+	float *zeros;		    /* of groups */
 	int64_t unfit; /* the first channel whose bias such sums cannot hold, and 1; 0: none */
 };
 
@@ -296,6 +300,29 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 	free(sum);
 }
 
+/* Weights in groups stay the numbers that they are, and what scales them goes into their scales. */
+static void make_grouped(const struct plan *p, const struct weights_plan *w,
+			 const struct affinity *a, struct effective *x)
+{
+	const struct dequantize_packed *d = w->groups.packed;
+	const int64_t scales = d->groups * d->columns;
+	float *buffers[] = {plan_data(p, w->memory), NULL, NULL,
+			    xmalloc((size_t)(d->rows * d->columns) * sizeof(float))};
+
+#pragma omp parallel for num_threads(p->threads)
+	for (int thread = 0; thread < p->threads; thread++)
+		dequantize_packed_run(d, buffers, thread, p->threads);
+	x->weights = x->made = buffers[3];
+	x->scale = xmalloc((size_t)scales * sizeof *x->scale);
+	dequantize_scales(d, plan_data(p, w->groups.scales), x->scale);
+	for (int64_t i = 0; i < scales; i++)
+		x->scale[i] = (float)((double)x->scale[i] * a->scale[i % d->columns]);
+	if (w->groups.zeros < 0)
+		return;
+	x->zeros = xmalloc((size_t)scales * sizeof *x->zeros);
+	dequantize_zeros(d, plan_data(p, w->groups.zeros), x->zeros);
+}
+
 static void effective_free(struct effective *x)
 {
 	free(x->made);
@@ -303,6 +330,7 @@ static void effective_free(struct effective *x)
 	free(x->scale);
 	free(x->shift);
 	free(x->pad);
+	free(x->zeros);
 }
 
 static struct effective effective_of(const struct plan *p, const struct weights_plan *w,
@@ -314,7 +342,9 @@ static struct effective effective_of(const struct plan *p, const struct weights_
 	if (w->scales.is) {
 		make_whole(p, w, load, &a, &x);
 	} else {
-		if (w->memory >= 0)
+		if (w->groups.packed)
+			make_grouped(p, w, &a, &x);
+		else if (w->memory >= 0)
 			x.weights = scaled(p, w, load, &a, &x.made);
 		for (int64_t i = 0; i < w->channels; i++)
 			x.bias[i] = (float)a.shift[i];
@@ -368,6 +398,8 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 			k.from = x.shift;
 		else if (b->role == TENSOR_PAD)
 			k.from = x.pad;
+		else if (b->role == TENSOR_ZEROS)
+			k.from = x.zeros;
 		else if (b->role == TENSOR_WEIGHTS && x.weights)
 			k = (struct pack){.from = x.weights,
 					  .is_transposed = w->transposed,

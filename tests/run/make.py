@@ -765,23 +765,27 @@ def quantized():
     return m
 
 
+def packed_product(m, a, k, n, block, bits=4, zeros=None, bias=False, **more):
+    groups = -(-k // block)
+    packed = m.const(rng.integers(0, 256, (n, groups, block * bits // 8)).astype(np.uint8))
+    zero = ""
+    if zeros == "packed":
+        zero = m.const(rng.integers(0, 256, (n, -(-groups * bits // 8))).astype(np.uint8))
+    elif zeros == "real":
+        zero = m.floats(n, groups, low=0, high=15)
+    rest = [zero, "", m.floats(n)] if bias else [zero]
+    return m.add("MatMulNBits", a, packed, m.floats(n, groups, low=-0.1, high=0.1), *rest, domain="com.microsoft", K=k, N=n, bits=bits,
+                 block_size=block, **more)
+
+
 def groups():
     """Products by weights of few bits, whose groups have scales and zero points: MatMulNBits, and DequantizeLinear by blocks."""
     m = Model("groups", 21)
     x = m.input("x", rng.uniform(-1, 1, (2, 3, 72)).astype(np.float32))
     even = m.input("even", rng.uniform(-1, 1, (5, 64)).astype(np.float32))
 
-    def bits(a, k, n, block, bits=4, zeros=None, bias=False, **more):
-        groups = -(-k // block)
-        packed = m.const(rng.integers(0, 256, (n, groups, block * bits // 8)).astype(np.uint8))
-        zero = ""
-        if zeros == "packed":
-            zero = m.const(rng.integers(0, 256, (n, -(-groups * bits // 8))).astype(np.uint8))
-        elif zeros == "real":
-            zero = m.floats(n, groups, low=0, high=15)
-        rest = [zero, "", m.floats(n)] if bias else [zero]
-        return m.add("MatMulNBits", a, packed, m.floats(n, groups, low=-0.1, high=0.1), *rest, domain="com.microsoft", K=k, N=n, bits=bits,
-                     block_size=block, **more)
+    def bits(*args, **more):
+        return packed_product(m, *args, **more)
 
     m.output(bits(x, 72, 33, 16), bits(x, 72, 8, 32, zeros="packed", bias=True), bits(x, 72, 5, 128, bits=8, zeros="packed"))
     m.output(bits(x, 72, 7, 32, zeros="real"), m.add("Relu", bits(even, 64, 19, 16, zeros="packed", accuracy_level=1)))
@@ -808,11 +812,34 @@ def groups():
     return m
 
 
+def packed():
+    """Products by weights that stay packed, of one row and of four, with what is fused into them. Three do not fit, and are of floats."""
+    m = Model("packed", 21)
+    one = m.input("one", rng.uniform(-1, 1, (1, 96)).astype(np.float32))
+    four = m.input("four", rng.uniform(-1, 1, (2, 2, 160)).astype(np.float32))
+    narrow = m.input("narrow", rng.uniform(-1, 1, (3, 48)).astype(np.float32))
+
+    def bits(*args, **more):
+        return packed_product(m, *args, **more)
+
+    for a, k in (one, 96), (four, 160):
+        for width in 4, 8:
+            for zeros in None, "packed":
+                m.output(bits(a, k, 37, 32, bits=width, zeros=zeros, bias=zeros is None))
+    x = bits(one, 96, 35, 16, zeros="packed", bias=True)
+    m.output(m.add("Relu", m.add("Add", x, bits(one, 96, 35, 32))))
+    m.output(m.add("Sigmoid", m.add("Add", m.add("Mul", bits(four, 160, 9, 32, bits=8, zeros="packed"), m.floats(9)), m.floats(9))))
+    m.output(m.add("Mul", bits(four, 160, 24, 32, zeros="packed"), m.add("Sigmoid", bits(four, 160, 24, 32, bits=8))))
+    m.output(bits(narrow, 48, 17, 64), bits(narrow, 48, 17, 128, zeros="packed", bits=8, bias=True))
+    m.output(bits(narrow, 48, 17, 32), bits(one, 96, 5, 32, zeros="real"), bits(one, 96, 11, 16, bits=2))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups, packed)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])

@@ -45,6 +45,8 @@ struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *
 int rewrite_one(struct rewrite *r, const char *type, int in, const char *what);
 /* The node's attributes, but those whose names begin so. */
 void rewrite_copy_attrs(struct rewrite *r, struct graph_node *n, const char *but);
+/* Says of the product of a MatMulNBits, by a matrix of K rows, which groups its weights are in. */
+void rewrite_say_groups(struct rewrite *r, struct graph_node *made);
 /* The sum with an input, if it is given. */
 int rewrite_plus(struct rewrite *r, int in, int addend);
 

@@ -59,7 +59,7 @@ void rewrite_linear_bits(struct rewrite *r)
 
 	rewrite_copy_attrs(r, rewrite_node(r, "DequantizePacked", packed, 4, in[1]),
 			   "accuracy_level");
-	rewrite_node(r, "MatMul", in, 2, out);
+	rewrite_say_groups(r, rewrite_node(r, "MatMul", in, 2, out));
 	if (bias >= 0) {
 		in[0] = out;
 		in[1] = bias;

@@ -123,9 +123,9 @@ void rewrite_dynamic_lstm(struct rewrite *r)
 
 /* MatMulNBits says how many values of k share a scale, and has zero points of whole numbers or the
  * middle. Its last group may be shorter, which no workload says. */
-static void say_groups(struct rewrite *r, struct graph_node *made, int64_t k)
+void rewrite_say_groups(struct rewrite *r, struct graph_node *made)
 {
-	const int64_t block = node_int(r->n, "block_size", 0);
+	const int64_t k = node_int(r->n, "K", 0), block = node_int(r->n, "block_size", 0);
 	const int zeros = rewrite_in(r, 3), order = rewrite_in(r, 4);
 	const int64_t group = block < k ? block : k;
 
@@ -150,7 +150,7 @@ void rewrite_matmul_bits(struct rewrite *r)
 	    v->shape.dim[1] > MAX_ELEMENTS / v->shape.dim[0])
 		v->shape.rank = RANK_UNKNOWN;
 	out = bias < 0 ? rewrite_made(r, 0) : rewrite_between(r, "product");
-	say_groups(r, rewrite_node(r, "MatMul", in, 2, out), node_int(r->n, "K", 0));
+	rewrite_say_groups(r, rewrite_node(r, "MatMul", in, 2, out));
 	if (bias >= 0) {
 		in[0] = out;
 		in[1] = bias;

@@ -206,6 +206,10 @@ int task_can_quantize(const struct graph *g, const struct graph_node *n, const s
 /* Gives a task in 8 bits, with what was taken into it, its scales as post-ops. */
 void task_scale(const struct graph *g, struct task *t);
 
+/* Adds the groups of weights of few bits to the post-ops, as the reader of the graph says them of
+ * the node. Sets why if there is no room. */
+void task_add_groups(const struct graph *g, struct task *t);
+
 /* All tasks of a graph in topological order, finished and fused: fills t, which has room for
  * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no
  * workload has a reason, and takes nothing. */

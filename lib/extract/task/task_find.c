@@ -20,8 +20,7 @@ static const char *set_running(const struct graph *g, const struct task_wanted *
 	return NULL;
 }
 
-/* The groups of weights of few bits, by what the reader of the graph says of them. */
-static void add_groups(const struct graph *g, struct task *t)
+void task_add_groups(const struct graph *g, struct task *t)
 {
 	const struct graph_node *n = &g->node[t->node];
 	const int64_t group = node_is(n, OP_MatMul) ? node_int(n, "block_size", 0) : 0;
@@ -58,7 +57,7 @@ static void finish(const struct graph *g, const struct task_wanted *wanted, stru
 		/* tl-run reads a bias as a real. */
 		task_take_dequantizers(g, t, wanted->kinds == TASKS_RUN ? 2 : INT_MAX, absorbed);
 	}
-	add_groups(g, t);
+	task_add_groups(g, t);
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
 }
