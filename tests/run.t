@@ -292,6 +292,36 @@ npy '<i8' '4,' 1 2 -3 4096 >"$tmp/b.npy"
 (cd "$tmp" && zip -q products.npz a.npy b.npy)
 npy '<i8' '4,' 1 2 -3 16777217 >"$tmp/a.npy"
 (cd "$tmp" && zip -q odd.npz a.npy b.npy)
+# Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side.
+"$bin/tl-extract" -q tests/run/packed.onnx | "$bin/tl-gen" -n 48 2>"$tmp/err" |
+	perl -ne 'print if !/"type":"candidate"/ || (/"digits":1/ && /"workload_id":"(\w+)"/ && !$seen{$1}++)' >"$tmp/digits"
+if grep -q '"digits":1' "$tmp/digits"; then
+	TL_LOCKS=$tmp "$bin/tl-measure" -q --final=0 "$tmp/digits" | "$bin/tl-store" -q -d "$tmp/digits.db" >"$tmp/out" &&
+		"$bin/tl-run" -d "$tmp/digits.db" --bench 10ms --json tests/run/packed.onnx >"$tmp/out" && grep -q '"tuned":15' "$tmp/out" &&
+		"$bin/tl-run" -d "$tmp/digits.db" -i tests/run/packed.npz -c tests/run/packed.npz --tolerance 1e-5 tests/run/packed.onnx >>"$tmp/out"
+	ok $? 'packed weights with measured kernels' || sed 's/^/# /' "$tmp/out"
+else
+	skip 'packed weights with measured kernels: this CPU multiplies no bytes'
+fi
+
+# An infinite input makes no number, and no infinity of another sign, whichever kernel multiplies by packed weights.
+# shellcheck disable=SC2046 # numbers
+mkdir "$tmp/infinite" && unzip -qo tests/run/packed.npz four.npy narrow.npy -d "$tmp/infinite" &&
+	npy '<f4' '1, 96' $(printf '1 %.0s' $(seq 40)) inf $(printf '1 %.0s' $(seq 55)) >"$tmp/infinite/one.npy" && (cd "$tmp/infinite" && zip -q ../infinite.npz ./*.npy)
+first() { # file, option..: output 0 for these inputs
+	"$bin/tl-run" -m none -i "$tmp/infinite.npz" -o "$tmp/all.npz" "${@:2}" tests/run/packed.onnx && unzip -qp "$tmp/all.npz" out0.npy >"$1"
+}
+like() { # file: is it like that of the library, or not a number?
+	perl -e 'undef $/; my ($x, $y) = map { open my $f, "<", $_; [unpack("(f<)*", substr(<$f>, -4 * 37))] } @ARGV;
+		exit grep { $x->[$_] - $x->[$_] == 0 || $x->[$_] == $x->[$_] && $x->[$_] != $y->[$_] } 0 .. 36' "$1" "$tmp/first"
+}
+first "$tmp/first" --no-db --library
+status=$?
+for isa in avx512 avx2 scalar; do
+	! has_isa $isa || { TL_ISA=$isa first "$tmp/is" --no-db && like "$tmp/is"; } || status=1
+done
+[ ! -e "$tmp/digits.db" ] || { first "$tmp/is" -d "$tmp/digits.db" && like "$tmp/is"; } || status=1
+ok $status 'infinity by packed weights'
 # Weights beside the model are looked for there alone.
 mkdir "$tmp/beside" && cp tests/run/external.onnx "$tmp/beside" && cp tests/run/external.npz "$tmp/x.npz"
 refused 'a bias too large for its sums' 'sums of 32 bits cannot hold the bias of output channel 3' 3 tests/run/refused/dead_channel.onnx

@@ -80,8 +80,10 @@ static void store_terms(const struct make *s)
 	const double times = s->d->middle > 0 ? -s->d->middle : -1;
 	struct nest *n = s->n;
 
+	/* An infinite value has no digits, and the difference makes its step NaN. */
 	nest_store(n, s->d->terms, at, nest_keep(n, one),
-		   op(s, EXPR_MUL, reg(s, s->largest), constant(n, 1 / MOST)));
+		   op(s, EXPR_ADD, op(s, EXPR_MUL, reg(s, s->largest), constant(n, 1 / MOST)),
+		      op(s, EXPR_SUB, reg(s, s->largest), reg(s, s->largest))));
 	nest_store(n, s->d->terms, af_add(at, one), nest_keep(n, one),
 		   op(s, EXPR_MUL, reg(s, s->sum), constant(n, times)));
 }

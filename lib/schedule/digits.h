@@ -6,7 +6,7 @@
  * precision is where values are as large as the group's largest: 127 * 254^2 is nearly 2^23. (Two,
  * which are 16 bits, make an error of 1.5e-5 of evenly spread values.) Dettmers et al.,
  * "LLM.int8()", NeurIPS 2022, have one digit, and what is lost there is why some columns are left
- * in 16 bits.
+ * in 16 bits. A row with an infinite value or NaN makes sums that are NaN.
  */
 #ifndef TL_SCHEDULE_DIGITS_H
 #define TL_SCHEDULE_DIGITS_H
