@@ -352,6 +352,8 @@ refused 'products of integers that floats do not hold' 'computes exactly, 167772
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
 refused 'a constant that a float does not hold' "constant 'k' has 1099511627777" 3 tests/run/refused/odd_constant.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
+printf hello >"$tmp/hello"
+refused 'inputs that are a short text' "hello: it is no array of NumPy's, as np.save() and np.savez() write it" 3 -i "$tmp/hello" tests/run/cnn.onnx
 refused 'arrays that were cut off' 'cut off\|cannot be read\|ended' 3 -i "$tmp/cut.npz" tests/run/cnn.onnx
 refused 'a seed that is none' 'wants a number' 2 --random-weights x "$tmp/tiny.onnx"
 refused 'options that contradict each other' 'contradict' 2 -d x "$tmp/tiny.onnx"

@@ -86,6 +86,21 @@ static int read_elements(struct pull *in, const struct kind *k, struct array *a,
 	return 0;
 }
 
+/* Are the first bytes those of an array, as far as there are any? */
+static int check_magic(struct pull *in, struct err *e)
+{
+	const size_t whole = sizeof magic - 1;
+	const unsigned char *first;
+	size_t n;
+
+	if (pull_head(in, &first, &n, e))
+		return -1;
+	if (!n || memcmp(first, magic, n < whole ? n : whole) != 0)
+		return err_set(e,
+			       "it is no array of NumPy's, as np.save() and np.savez() write it");
+	return 0;
+}
+
 static int read_array(struct pull *in, struct array *a, struct err *e)
 {
 	unsigned char head[MAGIC + 2];
@@ -95,11 +110,9 @@ static int read_array(struct pull *in, struct array *a, struct err *e)
 	size_t n;
 	int rc = -1;
 
-	if (pull_copy(in, head, MAGIC, e))
+	if (check_magic(in, e) || pull_copy(in, head, MAGIC, e))
 		return -1;
 	n = head[8] | (size_t)head[9] << 8;
-	if (memcmp(head, magic, 6) != 0)
-		return err_set(e, "it is no array of NumPy's");
 	if (head[6] > 1) { /* versions 2 and 3: four bytes of length */
 		if (pull_copy(in, head + MAGIC, 2, e))
 			return -1;
