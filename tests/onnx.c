@@ -147,6 +147,35 @@ static void test_refusals(void)
 	refuse(&g, "inner dimensions 6 and 7", "inner dimensions that differ");
 }
 
+/* Elements of a tensor that are written as something else than their field's are no weights that
+ * are passed over. */
+static void test_wire_types(void)
+{
+	static const struct {
+		int field, type;
+		const char *says;
+	} wrong[] = {{4, 0, "field 4 of a message is a varint instead of 32 bits"},
+		     {5, 5, "field 5 of a message is 32 bits instead of a varint"},
+		     {6, 0, "field 6 of a message is a varint instead of bytes"},
+		     {7, 1, "field 7 of a message is 64 bits instead of a varint"},
+		     {9, 0, "field 9 of a message is a varint instead of bytes"},
+		     {9, 5, "field 9 of a message is 32 bits instead of bytes"},
+		     {10, 5, "field 10 of a message is 32 bits instead of 64 bits"}};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct buf g = BUF_INIT, t = BUF_INIT;
+
+		input(&g, "x", "1,8");
+		tensor(&t, "w", "8,4", VALUE_F32);
+		put_varint(&t, (uint64_t)(wrong[i].field << 3 | wrong[i].type));
+		buf_add(&t, "\0\0\0\0\0\0\0\0", wrong[i].type == 5 ? 4 : wrong[i].type ? 8 : 1);
+		put_buf(&g, 5, &t);
+		node(&g, "MatMul x w -> y", "");
+		output(&g, "y");
+		refuse(&g, wrong[i].says, wrong[i].says);
+	}
+}
+
 /* The same model byte by byte and in one block gives the same graph and the same hash. */
 
 static void test_stream(void)
@@ -237,6 +266,7 @@ int main(void)
 	test_catalogue();
 	test_figures();
 	test_refusals();
+	test_wire_types();
 	test_stream();
 	test_hostile();
 	return end();

@@ -72,7 +72,7 @@ static struct buf shape_of(const int64_t *v, int n)
 }
 
 /* A tensor: n of int32 in a list, p of pairs, m of one int32, w of a shape with one 0.0 for all
- * elements. */
+ * elements. Of a wrong wire type: c, the bytes, and r, the floats, as one varint. */
 static struct buf tensor_of(char kind, const int64_t *v, int n)
 {
 	const int64_t list[] = {kind == 'p' ? n / 2 : n, 2};
@@ -87,8 +87,8 @@ static struct buf tensor_of(char kind, const int64_t *v, int n)
 	put(&tensor, 2, &shape);
 	if (kind == 'w') {
 		bytes(&tensor, 5, "\0\0\0", 4);
-	} else if (kind == 'm') {
-		number(&tensor, 7, *v);
+	} else if (kind == 'm' || kind == 'c' || kind == 'r') {
+		number(&tensor, kind == 'm' ? 7 : kind == 'c' ? 4 : 5, *v);
 	} else {
 		for (int i = 0; i < n; i++) {
 			one = (int32_t)v[i];
@@ -100,7 +100,7 @@ static struct buf tensor_of(char kind, const int64_t *v, int n)
 }
 
 /* l: a list of integers, L: of texts, s: a text, t: a type, h: a shape, i: an integer, f: a
- * function, b: a truth; n, m, w: tensors. */
+ * function, b: a truth; n, m, w, c, r: tensors. */
 static struct buf value_of(const char *s, size_t size)
 {
 	struct buf value = BUF_INIT, part = BUF_INIT;
@@ -498,6 +498,10 @@ static void test_functions(void)
 	       "with 0 of its 1 arguments", "a call without arguments");
 	refuse("y Neg x\n", "it reads 'x', which nothing makes", "a value that nothing makes");
 	refuse("x Neg y\ny Neg x\nz Neg y\n", "cycle", "a cycle");
+	refuse("x Const dtype=t:3 value=c:1\ny Neg x\n",
+	       "field 4 of a message is a varint instead of bytes", "contents that are no bytes");
+	refuse("x Const dtype=t:3 value=r:1\ny Neg x\n",
+	       "field 5 of a message is a varint instead of 32 bits", "floats that are none");
 }
 
 static void test_loops(void)

@@ -63,9 +63,11 @@ static int read_ints(struct wire *w, const struct wire_field *f, void *to, struc
 {
 	struct parse *p = w->reader;
 	struct reading_tensor *t = to;
-	uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(w->in) : 1;
-	const int all = is_wanted(p, t->v);
+	const int packed = wire_packed(w, f, WIRE_VARINT, e), all = is_wanted(p, t->v);
+	const uint64_t n = packed ? f->end - pull_offset(w->in) : 1;
 
+	if (packed < 0)
+		return -1;
 	if (!all && (n > KEEP_INTS * 10 || p->raw.n >= KEEP_INTS * sizeof(int64_t))) {
 		t->coding = NONE;
 		return wire_drop(w, f, e);
@@ -97,19 +99,21 @@ static int read_reals(struct wire *w, const struct wire_field *f, void *to, stru
 {
 	struct parse *p = w->reader;
 	struct reading_tensor *t = to;
-	const uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(w->in) : 1;
+	const int packed = wire_packed(w, f, f->number == 4 ? WIRE_32 : WIRE_64, e);
+	const uint64_t n = packed ? f->end - pull_offset(w->in) : 1;
 	const uint64_t most = KEEP_REALS * sizeof(double);
 	float x;
 
+	if (packed < 0)
+		return -1;
 	t->coding = f->number == 4 ? LIST_OF_FLOAT : LIST_OF_DOUBLE;
 	if (is_large(p, f, t->v))
 		return weights(w, f, t->v, e);
-	if ((f->type != WIRE_BYTES && f->type != WIRE_32) ||
-	    (!is_wanted(p, t->v) && (n > most || p->raw.n > most))) {
+	if (f->type == WIRE_64 || (!is_wanted(p, t->v) && (n > most || p->raw.n > most))) {
 		t->coding = NONE;
 		return wire_drop(w, f, e);
 	}
-	if (f->type == WIRE_BYTES)
+	if (packed)
 		return wire_bytes(w, f, &p->raw, e);
 	if (wire_float(w, f, &x, e))
 		return -1;
@@ -123,8 +127,9 @@ static int read_raw(struct wire *w, const struct wire_field *f, void *to, struct
 	struct reading_tensor *t = to;
 	const int is_weights = is_large(p, f, t->v);
 
-	if (!is_weights &&
-	    (f->type != WIRE_BYTES || f->end - pull_offset(w->in) > KEEP_INTS * sizeof(int64_t)))
+	if (wire_message(w, f, e))
+		return -1;
+	if (!is_weights && f->end - pull_offset(w->in) > KEEP_INTS * sizeof(int64_t))
 		return wire_drop(w, f, e);
 	t->coding = LITTLE_ENDIAN_RAW;
 	return is_weights ? weights(w, f, t->v, e) : wire_bytes(w, f, &p->raw, e);

@@ -28,7 +28,7 @@ static int take(struct wire *w, const struct wire_field *f, const struct proto_f
 	case PROTO_EACH:
 		return proto_inside(w, f, is->table, arena_add(w->a, at, n, is->size), e);
 	case PROTO_DROP:
-		return wire_drop(w, f, e);
+		return wire_message(w, f, e) || wire_drop(w, f, e) ? -1 : 0;
 	default:
 		return is->fn(w, f, at, e);
 	}

@@ -19,7 +19,7 @@ enum proto_kind {
 	PROTO_INSIDE, /* a message; its fields are those of a part of the same thing, or of all */
 	PROTO_EACH,   /* a message, which becomes an item of a list */
 	PROTO_BY,     /* what a function reads */
-	PROTO_DROP,   /* weights, which are passed over (wire_drop) */
+	PROTO_DROP,   /* bytes, which are passed over (wire_drop) */
 };
 
 struct proto_field {

@@ -1,5 +1,6 @@
 #include "lib/extract/read/wire.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { DIGEST_CHUNK = 64 * 1024, WEIGHTS_SEEN = 256 };
@@ -111,9 +112,17 @@ int wire_field(struct wire *w, uint64_t end, struct wire_field *f, struct err *e
 
 static int expect(struct wire *w, const struct wire_field *f, enum wire_type type, struct err *e)
 {
+	static const char *const is[] = {[WIRE_VARINT] = "a varint",
+					 [WIRE_64] = "64 bits",
+					 [WIRE_BYTES] = "bytes with their length",
+					 [WIRE_32] = "32 bits"};
+	char what[96];
+
 	if (f->type == type)
 		return 0;
-	return malformed(w, "a field of the wrong wire type", e);
+	snprintf(what, sizeof what, "field %u of a message is %s instead of %s", f->number,
+		 is[f->type], is[type]);
+	return malformed(w, what, e);
 }
 
 int wire_int(struct wire *w, const struct wire_field *f, int64_t *out, struct err *e)
@@ -124,6 +133,11 @@ int wire_int(struct wire *w, const struct wire_field *f, int64_t *out, struct er
 		return -1;
 	*out = (int64_t)v;
 	return 0;
+}
+
+int wire_packed(struct wire *w, const struct wire_field *f, enum wire_type one, struct err *e)
+{
+	return f->type == WIRE_BYTES ? 1 : expect(w, f, one, e);
 }
 
 int wire_ints(struct wire *w, const struct wire_field *f,

@@ -96,13 +96,15 @@ static int drop(struct wire *w, const struct wire_field *f, void *to, struct err
 
 static int is_longer(const struct wire *w, const struct wire_field *f, size_t most)
 {
-	return f->type != WIRE_BYTES || f->end - pull_offset(w->in) > most;
+	return f->end - pull_offset(w->in) > most;
 }
 
 static int read_bytes(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
 	struct elements *l = to;
 
+	if (wire_message(w, f, e))
+		return -1;
 	return is_longer(w, f, MOST_BYTES) ? drop(w, f, to, e) : wire_bytes(w, f, &l->bytes, e);
 }
 
@@ -134,17 +136,20 @@ static void add_float(struct elements *l, float one)
 
 static int read_floats(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
+	const int packed = wire_packed(w, f, WIRE_32, e);
 	struct buf raw = BUF_INIT;
-	float one;
+	float one = 0;
 	int rc;
 
-	if (f->type != WIRE_32 && is_longer(w, f, KEEP_REALS * sizeof one))
+	if (packed < 0)
+		return -1;
+	if (packed && is_longer(w, f, KEEP_REALS * sizeof one))
 		return drop(w, f, to, e);
-	if (f->type == WIRE_32) {
+	if (packed) {
+		rc = wire_bytes(w, f, &raw, e);
+	} else {
 		rc = wire_float(w, f, &one, e);
 		buf_add(&raw, &one, sizeof one);
-	} else {
-		rc = wire_bytes(w, f, &raw, e);
 	}
 	for (size_t i = 0; !rc && i + sizeof one <= raw.n; i += sizeof one) {
 		memcpy(&one, raw.s + i, sizeof one);
