@@ -10,7 +10,7 @@
 #include "lib/answer/few_shots.h"
 #include "lib/answer/local.h"
 #include "lib/answer/match.h"
-#include "lib/answer/zero_shot.h"
+#include "lib/answer/zero_shots.h"
 #include "lib/extract/list/emit.h"
 #include "lib/extract/select.h"
 #include "lib/io/field.h"
@@ -173,6 +173,7 @@ struct query {
 	int missing, inexact;
 	struct data_env env; /* with --predict, and these */
 	struct model *model;
+	struct zero_shots *predicted; /* what is still to be answered: it goes before the rest */
 	struct buf line;
 	struct few_shots *shots; /* with --budget, until all is read */
 	struct noted *noted, **noted_end;
@@ -403,19 +404,20 @@ static int print_predicted(struct query *q, const struct zero_shot_answer *c, st
 	return rec_put(q->out, line->s, line->n, e);
 }
 
-/* Is there an answer without measuring? Of all that is known elsewhere the model chooses. */
-static int predict_schedule(struct query *q, const struct workload *w, const struct match *m,
-			    struct err *e)
+/* NULL: there is no answer without measuring. */
+static int take_predicted(void *arg, const struct zero_shot_answer *c, struct err *e)
 {
-	const struct zero_shot inputs = {&q->env, q->model, 1};
-	struct zero_shot_answer c;
-	int rc = zero_shot_find(&inputs, w, m, &c, e);
+	struct query *q = arg;
 
-	if (rc < 0)
-		return -1;
-	q->missing |= !rc;
-	q->inexact |= rc;
-	return rc ? print_predicted(q, &c, e) : 0;
+	q->missing |= !c;
+	q->inexact |= c != NULL;
+	return c ? print_predicted(q, c, e) : 0;
+}
+
+/* Answers come in the order of what was asked. */
+static int finish_predicted(struct query *q, struct err *e)
+{
+	return q->predicted ? zero_shots_finish(q->predicted, e) : 0;
 }
 
 static int answers_any(void)
@@ -460,8 +462,10 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 	if (q->db && match_find(q->matcher, w, predict && top < FOREIGN ? FOREIGN : top, &q->record,
 				&m, e) < 0)
 		return -1;
-	if (predict && m.how != MATCH_EXACT)
-		return predict_schedule(q, w, m.n ? &m : NULL, e);
+	if (predict && m.how != MATCH_EXACT) /* of all that is known elsewhere the model chooses */
+		return zero_shots_put(q->predicted, w, &m, &q->record, e);
+	if (finish_predicted(q, e))
+		return -1;
 	m.n = m.n < top ? m.n : top;
 	q->missing |= m.how == MATCH_NONE;
 	q->inexact |= m.how > MATCH_EXACT;
@@ -517,6 +521,13 @@ static int answer_record(struct query *q, struct rec_in *in, const struct rec *r
 	return q->shots ? note(q, &w, r->s, r->n, e) : answer(q, &w, count, e);
 }
 
+static int pass_on(struct query *q, const struct rec *r, struct err *e)
+{
+	if (collects())
+		return 0;
+	return finish_predicted(q, e) ? -1 : rec_put(q->out, r->s, r->n, e);
+}
+
 static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 {
 	struct rec r;
@@ -524,12 +535,10 @@ static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 
 	while ((more = rec_next(in, &r, e)) > 0) {
 		arena_reset(&q->record);
-		if (r.type == REC_WORKLOAD) {
-			if (answer_record(q, in, &r, e))
-				return -1;
-		} else if (!collects() && rec_put(q->out, r.s, r.n, e)) {
+		if (r.type == REC_WORKLOAD ? answer_record(q, in, &r, e) : pass_on(q, &r, e))
 			return -1;
-		}
+		if (q->predicted && rec_would_block(in) && finish_predicted(q, e))
+			return -1;
 	}
 	return more;
 }
@@ -789,6 +798,9 @@ static int open_known(struct query *q, struct err *e)
 			 q->here.doubt);
 	if (q->db)
 		q->matcher = matcher_open(q->db, &q->here);
+	if (predict)
+		q->predicted = zero_shots_new(&(struct zero_shot){&q->env, q->model, 1, 0},
+					      take_predicted, q);
 	return 0;
 }
 
@@ -803,6 +815,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	if (collects() && store_is_replayed(q->db))
 		opt_warn(&program, "these results were replayed, not measured");
 	rc = budget_s > 0 ? answer_noted(q, e) : answer_input(q, paths, npaths, &bad, e);
+	if (!rc)
+		rc = finish_predicted(q, e);
 	if (!rc && collects() && !rec_stopped())
 		rc = print_collected(q, e);
 	if (!rc)
@@ -915,6 +929,7 @@ int main(int argc, char **argv)
 	} else {
 		status = run(&q, argv + first, argc - first);
 	}
+	zero_shots_free(q.predicted);
 	close_known(&q);
 	few_shots_close(q.shots);
 	report_free(&q.report);

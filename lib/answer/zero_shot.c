@@ -179,6 +179,7 @@ int zero_shot_find(const struct zero_shot *asked, const struct workload *w, cons
 		here.model = NULL;
 	search_space_init_even(&space, w, z->env);
 	space.model = z->model;
+	space.one_thread = z->one_thread;
 	out->beyond = NULL;
 	if (!space.nalgos)
 		return 0;

@@ -40,6 +40,7 @@ struct zero_shot {
 	const struct data_env *env;
 	const struct model *model; /* NULL: none */
 	uint64_t seed;
+	int one_thread; /* others predict beside it: it starts no threads of its own */
 };
 
 struct zero_shot_answer {

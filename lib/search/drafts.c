@@ -53,20 +53,18 @@ static int take(void *item, const struct featurized *f, struct err *e)
 	return 0;
 }
 
-/* Answers come in the order of the points, so each place of the arrays was read before it is
- * written. */
-int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
-			float *x)
+/* Threads compute the first ones, all of them if threads can be started. Returns how many. */
+static int draft_by_threads(struct drafts *d, const uint64_t *point, int n)
 {
-	struct drafts d = {s, ARENA_INIT, point, draft_s, x, 0};
+	const struct search_space *s = d->space;
 	const int parts = s->env->limits.threads * PARTS;
-	struct featurizer *f = featurizer_new(s->env, x != NULL, sizeof(struct waiting),
+	struct featurizer *f = featurizer_new(s->env, d->x != NULL, sizeof(struct waiting),
 					      (size_t)(n / parts + 1), take);
 	struct err ignored = ERR_INIT;
 	int i = 0, rc = 0;
 
 	while (i < n && rc == 0) {
-		const struct waiting w = {&d, point[i++]};
+		const struct waiting w = {d, point[i++]};
 		struct candidate c = {.w = *s->w};
 
 		if (search_space_at(s, w.point, &c))
@@ -75,6 +73,17 @@ int search_space_drafts(const struct search_space *s, uint64_t *point, int n, do
 	if (rc == 0)
 		featurizer_finish(f, &ignored);
 	featurizer_free(f);
+	return i;
+}
+
+/* Answers come in the order of the points, so each place of the arrays was read before it is
+ * written. */
+int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
+			float *x)
+{
+	struct drafts d = {s, ARENA_INIT, point, draft_s, x, 0};
+	int i = s->one_thread ? 0 : draft_by_threads(&d, point, n);
+
 	while (i < n)
 		draft(&d, point[i++]);
 	arena_free(&d.scratch);

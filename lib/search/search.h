@@ -21,6 +21,7 @@ struct search_space {
 	const struct model *model;  /* NULL: none; likewise */
 	const char *command;	    /* for exec */
 	int64_t wanted;		    /* candidates; 0: all */
+	int one_thread;		    /* others search beside it: it starts no threads of its own */
 	int nalgos;
 	const struct algo *algo[SEARCH_MAX_ALGOS];
 	struct knob_space space[SEARCH_MAX_ALGOS];
@@ -46,8 +47,9 @@ int search_space_lacks(const struct search_space *s, const struct candidate *c, 
  * 0; -1: the point makes no program. */
 int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
 		       double *draft_s, float *f);
-/* The same for many points, by all threads. Keeps those that make a program, in their order, with
- * their times, and with FEATURES each in x (NULL: none). Returns how many these are. */
+/* The same for many points, by all threads or by the caller's (one_thread). Keeps those that make a
+ * program, in their order, with their times, and with FEATURES each in x (NULL: none). Returns how
+ * many these are. */
 int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
 			float *x);
 /* The best n that "guided" finds by the draft alone, in c. Returns how many there are: 0 if no
