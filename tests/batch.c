@@ -59,15 +59,15 @@ static int take(void *arg, void *item, int done, struct err *e)
 }
 
 static size_t items = BATCH_ITEMS; /* of a batch */
-static int together = 1;
+static int waiting = BATCH_WAITING, together = 1;
 
 /* Puts n items, to the end or until one fails; finish 0: gives up instead. Returns how many went
  * in. */
 static int64_t put(int threads, int64_t n, int finish, int64_t fail_from, int64_t stop_at,
 		   struct err *e)
 {
-	struct batches *b =
-		batches_new(sizeof(struct item), items, threads, together, work, take, NULL);
+	struct batches *b = batches_new(sizeof(struct item), items, threads, waiting, together,
+					work, take, NULL);
 	int64_t i;
 	int rc = 0;
 
@@ -132,10 +132,18 @@ static void test_ones(void)
 	put(3, 20, 1, -1, -1, &e);
 	ok(seen.answered == 20 && !seen.dropped && seen.in_order && !seen.shared && seen.here,
 	   "batches of one: each item is answered once, in order");
-	in = put(3, 20, 1, 7, -1, &e);
-	ok(in < 20 && !strcmp(e.msg, "item 7 failed") && seen.answered == 7 &&
+	in = put(3, 40, 1, 7, -1, &e);
+	ok(in < 40 && !strcmp(e.msg, "item 7 failed") && seen.answered == 7 &&
 		   seen.answered + seen.dropped == in,
 	   "and the first that fails is told");
+	put(1, 5, 0, -1, -1, &e);
+	ok(seen.answered == 1, "one that takes long lets four wait: %lld",
+	   (long long)seen.answered);
+	waiting = 1;
+	put(1, 5, 0, -1, -1, &e);
+	ok(seen.answered == 4, "or one, if no more are to be begun: %lld",
+	   (long long)seen.answered);
+	waiting = BATCH_WAITING;
 	items = BATCH_ITEMS;
 }
 

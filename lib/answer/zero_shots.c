@@ -63,8 +63,8 @@ struct zero_shots *zero_shots_new(const struct zero_shot *z, zero_shots_take *ta
 	s->z = *z;
 	s->take = take;
 	s->arg = arg;
-	s->batches = batches_new(sizeof(struct question), 1, z->env->limits.threads, 1, work,
-				 take_one, s);
+	s->batches = batches_new(sizeof(struct question), 1, z->env->limits.threads, BATCH_WAITING,
+				 1, work, take_one, s);
 	return s;
 }
 

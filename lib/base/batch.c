@@ -15,9 +15,7 @@ struct batch {
 	struct err e;
 };
 
-/* So many batches of many items a thread may wait, for work or for their answers to be taken: no
- * thread stands still while the caller takes those of another. */
-enum { WAITING = 4, RING = WAITING * BATCH_THREADS + 1 };
+enum { RING = BATCH_WAITING * BATCH_THREADS + 1 };
 
 /* A ring: one batch fills, those before it are worked on, in their order. */
 struct batches {
@@ -39,8 +37,8 @@ struct batches {
 	int ended;
 };
 
-struct batches *batches_new(size_t size, size_t items, int threads, int together, batch_work *work,
-			    batch_take *take, void *arg)
+struct batches *batches_new(size_t size, size_t items, int threads, int waiting, int together,
+			    batch_work *work, batch_take *take, void *arg)
 {
 	struct batches *b = xcalloc(1, sizeof *b);
 
@@ -51,7 +49,7 @@ struct batches *batches_new(size_t size, size_t items, int threads, int together
 	b->arg = arg;
 	b->threads = threads < 1 ? 1 : threads > BATCH_THREADS ? BATCH_THREADS : threads;
 	b->together = together;
-	b->ring = together > 1 ? 2 * together : (items > 1 ? WAITING : 1) * b->threads + 1;
+	b->ring = together > 1 ? 2 * together : waiting * b->threads + 1;
 	assert(b->ring <= RING);
 	for (int i = 0; i < b->ring; i++)
 		b->batch[i].items = xmalloc(size * items);

@@ -15,7 +15,7 @@
 
 #include "lib/base/err.h"
 
-enum { BATCH_ITEMS = 2048, BATCH_THREADS = 4 };
+enum { BATCH_ITEMS = 2048, BATCH_THREADS = 4, BATCH_WAITING = 4 };
 
 struct batches;
 
@@ -28,11 +28,14 @@ typedef int batch_take(void *arg, void *item, int done, struct err *e);
 
 /* Items have `size` bytes, and a batch has `items` of them: BATCH_ITEMS, or 1 if the work on each
  * is long. threads: how many batches are worked on at a time, at most; never more than
- * BATCH_THREADS. No more batches of one item are begun than are worked on at once.
+ * BATCH_THREADS.
+ * waiting: so many batches a thread may wait, for work or for their answers to be taken. 1: no more
+ * are begun than are worked on at once. BATCH_WAITING, at most: no thread stands still while the
+ * caller takes the answers of another, or while one batch takes longer than those behind it.
  * together: the answers of so many batches are taken at a time, and when as many more are filled;
  * more than 1 for one thread alone, and at most 8. */
-struct batches *batches_new(size_t size, size_t items, int threads, int together, batch_work *work,
-			    batch_take *take, void *arg);
+struct batches *batches_new(size_t size, size_t items, int threads, int waiting, int together,
+			    batch_work *work, batch_take *take, void *arg);
 /* Memory for the next item; it holds bytes of earlier items. */
 void *batches_slot(struct batches *b);
 /* Adds the item in the slot. -1: the work on earlier items failed. */

@@ -64,7 +64,8 @@ struct featurizer *featurizer_new(const struct data_env *env, int features, size
 	f->size = size;
 	f->step = (sizeof(struct slot) + size + align - 1) / align * align;
 	f->take = take;
-	f->batches = batches_new(f->step, items, env->limits.threads, 1, work, take_one, f);
+	f->batches = batches_new(f->step, items, env->limits.threads, BATCH_WAITING, 1, work,
+				 take_one, f);
 	return f;
 }
 

@@ -188,8 +188,8 @@ static int take_fold(void *arg, void *item, int done, struct err *e)
 /* The first n folds, or as many as begin in time. Returns how many, or -1. */
 static int hold_out_folds(struct folds *f, int n, struct err *e)
 {
-	struct batches *b =
-		batches_new(sizeof(int), 1, f->c->d->here.threads, 1, hold_out_fold, take_fold, f);
+	struct batches *b = batches_new(sizeof(int), 1, f->c->d->here.threads, 1, 1, hold_out_fold,
+					take_fold, f);
 	int rc = 0, fold = 0;
 
 	for (; fold < n && rc == 0 && !is_late(f->c); fold++) {

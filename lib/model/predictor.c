@@ -73,7 +73,8 @@ struct predictor *predictor_new(const struct model *m, int first_only, size_t si
 	p->size = size;
 	p->step = (sizeof(struct input) + size + align - 1) / align * align;
 	p->take = take;
-	p->batches = batches_new(p->step, PREDICTED, 1, TOGETHER, predict, take_one, p);
+	p->batches =
+		batches_new(p->step, PREDICTED, 1, BATCH_WAITING, TOGETHER, predict, take_one, p);
 	return p;
 }
 

@@ -88,8 +88,8 @@ static int take_bagged(void *arg, void *item, int done, struct err *e)
 /* Trains the boosters of all bags side by side. */
 static int train_bags(const struct bag *bag, int bags, int threads, struct err *e)
 {
-	struct batches *b =
-		batches_new(sizeof(struct bagged), 1, threads, 1, train_bagged, take_bagged, NULL);
+	struct batches *b = batches_new(sizeof(struct bagged), 1, threads, 1, 1, train_bagged,
+					take_bagged, NULL);
 	int rc = 0;
 
 	for (int k = 0; k < bags; k++)
