@@ -96,8 +96,8 @@ static void add_portfolio(struct guided *g)
 	}
 }
 
-/* DRAWN points that make a program, if that many are found. */
-static int draw(struct guided *g, struct scored *drawn)
+/* DRAWN points that make a program, if that many are found. x: their features; NULL: none. */
+static int draw(struct guided *g, struct scored *drawn, float *x)
 {
 	uint64_t *point = xmalloc(sizeof *point * DRAWN), size = g->s->start[g->s->nalgos];
 	double *draft_s = xmalloc(sizeof *draft_s * DRAWN);
@@ -110,28 +110,48 @@ static int draw(struct guided *g, struct scored *drawn)
 			point[drafted] = rng_below(&g->rng, size);
 			drafted += !is_seen(g, point[drafted]);
 		}
-		drafted = search_space_drafts(g->s, point, drafted, draft_s, NULL);
-		for (int i = 0; i < drafted; i++)
-			drawn[n++] = (struct scored){.point = point[i], .value = -draft_s[i]};
+		drafted = search_space_drafts(g->s, point, drafted, draft_s,
+					      x ? x + (size_t)n * FEATURES : NULL);
+		for (int i = 0; i < drafted; i++, n++)
+			drawn[n] = (struct scored){point[i], -draft_s[i], n};
 	}
 	free(draft_s);
 	free(point);
 	return n;
 }
 
-/* The best by the draft of many. */
+/* Adds a point that was drawn, with what the draw has found of it, unless it was seen before. */
+static void add_scored(struct guided *g, const struct scored *drawn, const float *x)
+{
+	const int row = g->n;
+
+	add(g, drawn->point);
+	if (g->n == row)
+		return;
+	g->scored[row].value = -log2(-drawn->value);
+	g->scored[row].row = row;
+	if (x)
+		memcpy(g->x + (size_t)row * FEATURES, x + (size_t)drawn->row * FEATURES,
+		       sizeof *x * FEATURES);
+}
+
+/* The best by the draft of many. Their features are known by then, where there is a model. */
 static void add_drawn(struct guided *g)
 {
 	struct scored *drawn = xmalloc(sizeof *drawn * DRAWN);
-	int n = draw(g, drawn);
+	float *x = g->x ? xmalloc(sizeof *x * FEATURES * DRAWN) : NULL;
+	double value[FIRST];
+	int from = g->n, n = draw(g, drawn, x);
 
 	scored_sort(drawn, n);
-	for (int i = 0, added = 0; i < n && added < FIRST; i++) {
-		int before = g->n;
-
-		add(g, drawn[i].point);
-		added += g->n > before;
-	}
+	for (int i = 0; i < n && g->n < from + FIRST; i++)
+		add_scored(g, &drawn[i], x);
+	if (x)
+		model_predict_first(g->s->model, g->x + (size_t)from * FEATURES,
+				    (size_t)(g->n - from), value);
+	for (int i = from; x && i < g->n; i++)
+		g->scored[i].value = value[i - from];
+	free(x);
 	free(drawn);
 }
 
@@ -209,8 +229,8 @@ static void evolve(struct guided *g)
 	for (int i = 0; i < g->nmeasured; i++)
 		add(g, g->measured[i].point);
 	add_portfolio(g);
-	add_drawn(g);
 	score(g, 0);
+	add_drawn(g);
 	scored_sort(g->scored, g->n);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
