@@ -152,17 +152,22 @@ int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struc
 int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, store_line_fn *line,
 		 void *arg, struct err *e)
 {
-	struct stmt *q = db_sql(s,
-				"SELECT record FROM results JOIN records USING(num)"
-				" WHERE num > (SELECT max(num) FROM results) - ?1"
-				" AND env = (SELECT num FROM envs WHERE id = ?2)"
-				" AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
-				e);
+	struct stmt *q;
+	int64_t env;
 
+	if (db_env(s, env_id, &env, e))
+		return -1;
+	if (!env) /* then there is none, however long one looks */
+		return 0;
+	q = db_sql(s,
+		   "SELECT record FROM results JOIN records USING(num)"
+		   " WHERE num > (SELECT max(num) FROM results) - ?1 AND env = ?2"
+		   " AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
+		   e);
 	if (!q)
 		return -1;
 	db_bind_int(q, 1, among);
-	db_bind_text(q, 2, env_id);
+	db_bind_int(q, 2, env);
 	db_bind_int(q, 3, n);
 	return db_each(q, line, arg, e);
 }
