@@ -89,7 +89,7 @@ static void tell_probe(const struct env *v)
 	struct stat st;
 
 	if (!v->probe.n) {
-		tell("probe", "none: TL_PROBE is 0");
+		tell("probe", "none: %s", v->unprobed);
 		return;
 	}
 	if (!json_parse(&d, v->probe.s, v->probe.n, &e)) {

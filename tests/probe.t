@@ -129,17 +129,15 @@ ok $? 'and tl-tune hands it on'
 rm -r "$TL_CACHE/probe"
 exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 flock 9
-"$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- &
-query=$!
-sleep 0.5
-[ ! -s "$tmp/out" ] && kill -0 $query && [ -z "$(find "$TL_CACHE/probe" -name '*.json')" ]
-ok $? 'nobody probes while the device is timed'
-grep -q "^tl-query: waiting: another run is timing on this machine's cpu" "$tmp/err" && [ "$(grep -c waiting "$tmp/err")" -eq 1 ]
-ok $? 'and a program that waits for the device says so, once'
-cp "$tmp/file" "$file"
-wait $query
-[ $? -eq 0 ] && [ -s "$tmp/out" ]
-ok $? 'but goes on when there is a probe, still beside the timing'
+timeout 60 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
+ok $? 'who only asks for the env does not wait for the device' || sed 's/^/# /' "$tmp/err"
+[ -z "$(find "$TL_CACHE/probe" -name '*.json')" ]
+ok $? 'and nobody probes while it is timed'
+timeout 60 "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err" 9<&-
+grep -q '^probe  *none: another run is timing on this machine, which was not probed before$' "$tmp/out"
+ok $? 'which tl-doctor says' || sed 's/^/# /' "$tmp/out" "$tmp/err"
 flock -u 9
+timeout 60 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -n "$(find "$TL_CACHE/probe" -name '*.json')" ]
+ok $? 'when the device is free, it is probed'
 exec 9<&-
 echo "1..$n"

@@ -1,7 +1,6 @@
 #include "lib/host/env.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,6 @@
 #include "lib/host/watch.h"
 #include "lib/io/field.h"
 #include "lib/space/envid.h"
-
-enum { LOCK_POLL_MS = 50 };
 
 static const double DISTURBED = 0.2; /* share of a probe that others may disturb */
 static const double RETRY_S = 600;   /* after which it is made again if they disturbed more */
@@ -53,7 +50,7 @@ static void put_probe(const struct env *v, struct buf *out)
 	struct err ignored = ERR_INIT;
 
 	if (!v->probe.n || json_parse(&d, v->probe.s, v->probe.n, &ignored) < 0) {
-		field_null(out, "probe", "TL_PROBE is 0");
+		field_null(out, "probe", v->unprobed);
 		return;
 	}
 	field_object(out, "probe");
@@ -223,30 +220,25 @@ static int probe_now(struct env *v, const char *path, int reprobe, struct err *e
 	return rc ? -1 : save(&v->probe, path, e); /* also to be looked at later again */
 }
 
-/* Looks for the file again and again: the lock's holder may wait for records from this very program
- * while it keeps the lock, but has probed before. */
-static int probe_when_free(struct env *v, const char *path, struct err *e)
+/* Nobody waits for the lock here: the env's id needs no probe, and who measures makes it. The
+ * lock's holder may even wait for records from this very program. */
+static int probe_if_free(struct env *v, const char *path, struct err *e)
 {
-	int rc, told = 0;
+	int rc = load(&v->probe, path, e);
+	struct err busy = ERR_INIT;
+	struct lock lock;
 
-	while ((rc = load(&v->probe, path, e)) == 0) {
-		struct err busy = ERR_INIT;
-		struct lock lock;
-
-		if (!lock_take(&lock, v->limits.target->name, LOCK_TRY, &busy)) {
-			rc = probe_now(v, path, 0, e);
-			lock_drop(&lock);
-			return rc;
-		}
-		if (busy.status != EXIT_BUSY)
-			return err_set(e, "%s", busy.msg);
-		if (rec_stopped())
-			return err_set(e, "stopped while another run was timing");
-		if (!told++)
-			lock_say(busy.msg);
-		poll(NULL, 0, LOCK_POLL_MS);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!lock_take(&lock, v->limits.target->name, LOCK_TRY, &busy)) {
+		rc = probe_now(v, path, 0, e);
+		lock_drop(&lock);
+		return rc;
 	}
-	return rc < 0 ? -1 : 0;
+	if (busy.status != EXIT_BUSY)
+		return err_set(e, "%s", busy.msg);
+	v->unprobed = "another run is timing on this machine, which was not probed before";
+	return 0;
 }
 
 /* Making one */
@@ -269,8 +261,9 @@ static int finish(struct env *v, int locked, int reprobe, struct err *e)
 	int rc = 0;
 
 	make_ids(v);
+	v->unprobed = "TL_PROBE is 0";
 	if (!is_off() && (rc = find_file(v, &path, e)) == 0)
-		rc = locked ? probe_now(v, path.s, reprobe, e) : probe_when_free(v, path.s, e);
+		rc = locked ? probe_now(v, path.s, reprobe, e) : probe_if_free(v, path.s, e);
 	buf_free(&path);
 	if (rc == 0)
 		make_json(v);

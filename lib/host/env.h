@@ -33,7 +33,8 @@ struct env {
 	struct buf json; /* the "env" object, braces included */
 	/* The parts that json and the ids are made of: */
 	struct buf cpu, features, cc, libs;
-	struct buf probe; /* what the worker printed; empty with TL_PROBE=0 */
+	struct buf probe;     /* what the worker printed; empty: nothing was probed, */
+	const char *unprobed; /* and this is why */
 };
 
 #define REPROBE_OPTION(flag)                                                                       \
@@ -48,7 +49,7 @@ struct env {
 int env_make(struct env *v, const struct target *target, const char *libs, int reprobe,
 	     struct err *e);
 /* For a program that does not hold the lock: asks a worker for the libraries. If a probe is needed,
- * it waits until the device is free, or until another program has made the probe. Returns 1 if this
+ * it makes one, unless another run has the device: it never waits for that. Returns 1 if this
  * machine has no env, because it lacks the worker, its library or the compiler; e says which.
  * Returns -1 for failures that may not come again. */
 int env_here(struct env *v, const struct target *target, struct err *e);
