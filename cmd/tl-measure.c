@@ -541,22 +541,30 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
+/* 1: stopped meanwhile. */
 static int take_device(struct measure *m, struct err *e)
 {
 	const enum lock_how how = nowait ? LOCK_TRY : part_of ? LOCK_WAIT_TURNS : LOCK_WAIT;
+	const int rc = lock_take(&m->lock, target_named(target_name)->name, how, e);
 
-	return lock_take(&m->lock, target_named(target_name)->name, how, e);
+	return rc < 0 && rec_stopped() ? 1 : rc;
 }
 
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers
- * included, for they would disturb another run's timing. */
+ * included, for they would disturb another run's timing. 1: stopped meanwhile. */
 static int begin(struct measure *m, struct queue *q, struct err *e)
 {
+	int rc;
+
 	q->begun = 1;
 	rec_run_id(&m->run);
-	if (bracket(m, "begin", e) < 0 || take_device(m, e) < 0 ||
-	    measure_open(m, q->started, e) < 0)
-		return -1;
+	rc = bracket(m, "begin", e);
+	if (rc == 0)
+		rc = take_device(m, e);
+	if (rc == 0)
+		rc = measure_open(m, q->started, e);
+	if (rc)
+		return rc;
 	settings_id(&m->rules, &m->settings);
 	q->known.settings = m->settings;
 	q->known.env = m->env.id;
@@ -566,10 +574,10 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 /* --reprobe without anything to measure. */
 static int probe_only(struct measure *m, struct queue *q, struct err *e)
 {
-	int rc;
+	int rc = take_device(m, e);
 
-	if (take_device(m, e) < 0)
-		return -1;
+	if (rc)
+		return rc;
 	rc = measure_open(m, q->started, e);
 	worker_close(&m->worker);
 	return rc;
@@ -581,8 +589,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 	struct rec r;
 
 	while (rc >= 0 && !(rc = wait_for_input(m, in, e)) && (more = rec_next(in, &r, e)) != 0) {
-		if (more < 0 || (!q->begun && begin(m, q, e) < 0))
-			return -1;
+		if (more < 0 || (!q->begun && (rc = begin(m, q, e))))
+			return more < 0 ? -1 : rc;
 		if (r.type != REC_WORKLOAD && r.type != REC_CANDIDATE && r.type != REC_END) {
 			rc = rec_put(m->out, r.s, r.n, e);
 			continue;

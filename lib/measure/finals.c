@@ -114,8 +114,8 @@ static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n,
 		next = turns_next(t, n, next, left_s);
 		if (next < 0)
 			break;
-		if (pause_for_others(m, e) < 0)
-			return -1;
+		if ((rc = pause_for_others(m, e)))
+			return rc;
 		start = clock_now();
 		rc = take_turn(m, &x[next], turns_limit(t, n, next, left_s), e);
 		turns_add(&spent, t[next].processes, (int)m->rules.finals, clock_now() - start);

@@ -1,6 +1,7 @@
 #include "lib/measure/pause.h"
 
 #include "lib/io/clock.h"
+#include "lib/io/record.h"
 
 int pause_for_others(struct measure *m, struct err *e)
 {
@@ -16,5 +17,5 @@ int pause_for_others(struct measure *m, struct err *e)
 		m->until -= clock_stood() - stood_s;
 		m->races_until -= clock_stood() - stood_s;
 	}
-	return rc;
+	return rc < 0 && rec_stopped() ? 1 : rc;
 }

@@ -15,8 +15,8 @@
 #include "lib/measure/run.h"
 
 /* Between two races, when nothing is timed or built: if the turn is over and another run waits,
- * that one goes first. What its work costs, in time and energy, does not count here. -1: stopped,
- * or the lock is lost. */
+ * that one goes first. What its work costs, in time and energy, does not count here. Returns 0; 1:
+ * stopped meanwhile; -1: the lock is lost. */
 int pause_for_others(struct measure *m, struct err *e);
 
 #endif

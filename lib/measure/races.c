@@ -263,8 +263,8 @@ static int run_races(struct measure *m, struct group *g, struct contest *c, stru
 			skip(m, g);
 			continue;
 		}
-		if (!it->known.result && pause_for_others(m, e) < 0)
-			return -1;
+		if (!it->known.result && (rc = pause_for_others(m, e)))
+			return rc;
 		m->timed++;
 		standing_next(&m->standing, &g->w);
 		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, e);
