@@ -74,7 +74,8 @@ static const struct opt opts[] = {
 	{'b', "budget", OPT_TIME, &budget_s, "TIME",
 	 "With --predict: first tune, for this time, what the database does not know in this env: "
 	 "the most important workloads first, by tl-tune, which stores the results in the "
-	 "database. Only what is still not known is predicted.",
+	 "database. Only what is still not known is predicted. What tl-tune waits for other runs "
+	 "on the machine is a part of this time.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
@@ -759,11 +760,13 @@ static void close_known(struct query *q)
 static int tune_first(struct query *q, char **paths, int npaths, int *bad, struct err *e)
 {
 	const struct few_shots_how how = {.db = database,
+					  .device = target_named(target_name)->name,
 					  .target = target_name,
 					  .model = model_path,
 					  .caches = caches,
 					  .seconds = budget_s,
 					  .quiet = quiet};
+	char late[FEW_SHOTS_LATE] = "";
 	int rc, there;
 
 	if (find_here(q, e) < 0 || !(q->shots = few_shots_open(program.name, e)))
@@ -774,7 +777,9 @@ static int tune_first(struct query *q, char **paths, int npaths, int *bad, struc
 	rc = answer_input(q, paths, npaths, bad, e);
 	close_known(q);
 	if (!rc && !rec_stopped())
-		rc = few_shots_tune(q->shots, &how, e);
+		rc = few_shots_tune(q->shots, &how, late, e);
+	if (*late)
+		opt_warn(&program, "%s; what was not measured by then is predicted", late);
 	few_shots_close(q->shots);
 	q->shots = NULL;
 	if (rc || rec_stopped())

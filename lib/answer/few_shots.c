@@ -1,6 +1,7 @@
 #include "lib/answer/few_shots.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,13 @@
 #include "lib/base/buf.h"
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
+#include "lib/host/lock.h"
 #include "lib/host/scratch.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/record.h"
+
+/* What tl-tune may take beside its time: to begin, and to end the round that it is in. */
+static const double BESIDE_S = 2;
 
 /* The time that is asked of a race is this share of what a workload has, within these limits. */
 static const double OF_SHARE = 1.0 / 50, RACE_LEAST_S = 0.005, RACE_MOST_S = 0.03;
@@ -68,12 +73,26 @@ static void fill(struct pipeline *p, const struct few_shots *f, const struct few
 	pipeline_arg(p, f->path.s);
 }
 
-int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct err *e)
+/* Who has the machine, if another run still does. */
+static void say_late(const struct few_shots_how *how, char late[FEW_SHOTS_LATE])
+{
+	struct err busy = ERR_INIT;
+	struct lock lock;
+	int is_free = !lock_take(&lock, how->device, LOCK_TRY, &busy);
+
+	lock_drop(&lock);
+	snprintf(late, FEW_SHOTS_LATE, "the time is over before tuning has ended%s%s",
+		 is_free ? "" : ": ", is_free ? "" : busy.msg);
+}
+
+int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, char late[FEW_SHOTS_LATE],
+		   struct err *e)
 {
 	struct pipeline p = {0};
 	char time[32], race[32];
 	int status;
 
+	*late = 0;
 	if (rec_commit(f->records, e))
 		return -1;
 	if (!f->ids.n)
@@ -81,7 +100,12 @@ int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct 
 	snprintf(time, sizeof time, "%.9gs", how->seconds);
 	snprintf(race, sizeof race, "%.9gs", race_time(f, how));
 	fill(&p, f, how, time, race);
+	p.limit_s = how->seconds + BESIDE_S;
 	status = pipeline_run(&p, e);
+	if (p.is_late && status == 128 + SIGTERM && !rec_stopped()) {
+		say_late(how, late);
+		status = EXIT_DONE;
+	}
 	pipeline_free(&p);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -118,13 +119,31 @@ static int reap(struct pipeline *p)
 	return left;
 }
 
+/* Stops what has run for its limit. Returns how long the others may still run; NULL: as long
+ * as they like. */
+static const struct timespec *time_left(struct pipeline *p, double until, struct timespec *left)
+{
+	const double s = fmin(until - clock_now(), 1e9);
+
+	if (!p->limit_s || p->is_late)
+		return NULL;
+	if (s <= 0) {
+		p->is_late = 1;
+		signal_producers(p, SIGTERM);
+		return NULL;
+	}
+	*left = (struct timespec){(time_t)s, (long)(1e9 * (s - (double)(time_t)s))};
+	return left;
+}
+
 /* Sleeps until a stage ends or a signal comes. It does not poll, because that would disturb
  * timings. Signals are blocked except while it sleeps, so that none is lost between the check and
  * the sleep. */
 static void wait_all(struct pipeline *p)
 {
 	struct pollfd ended[PIPELINE_STAGES];
-	struct timespec blind = {0, 100000000};
+	const double until = clock_now() + p->limit_s;
+	struct timespec blind = {0, 100000000}, left;
 	sigset_t stops, before;
 	int told = p->finish, watched = 1;
 
@@ -141,6 +160,8 @@ static void wait_all(struct pipeline *p)
 		watched &= !pid || ended[i].fd >= 0;
 	}
 	while (reap(p)) {
+		const struct timespec *most = time_left(p, until, &left);
+
 		if (rec_stopped() && !told++)
 			signal_producers(p, SIGTERM);
 		for (int i = 0; i < p->n; i++)
@@ -148,7 +169,7 @@ static void wait_all(struct pipeline *p)
 				close(ended[i].fd);
 				ended[i].fd = -1; /* poll passes over it */
 			}
-		ppoll(ended, (nfds_t)p->n, watched ? NULL : &blind, &before);
+		ppoll(ended, (nfds_t)p->n, watched ? most : &blind, &before);
 	}
 	for (int i = 0; i < p->n; i++)
 		if (ended[i].fd >= 0)

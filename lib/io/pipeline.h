@@ -22,6 +22,8 @@ struct pipeline {
 	const char *stdin_path, *stdout_path; /* NULL: ours */
 	int finish; /* run to the end also after a stop was asked for: what writes out the results
 		     */
+	double limit_s; /* it is stopped after so long, whatever it waits for; 0: never */
+	int is_late;	/* it was */
 };
 
 /* Adds a stage, or an argument to the last one. Strings are kept, not copied. */
