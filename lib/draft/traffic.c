@@ -1,4 +1,5 @@
 /* The working sets of a walk's loops, and the bytes that move into a cache (walk.h). */
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -19,12 +20,12 @@ struct stretch {
 static void add_stretch(const struct walk *w, int site, int depth, struct stretch *list, int n)
 {
 	const struct walk_site *t = &w->site[site];
-	const double half = t->span[depth] / 2;
-	const struct stretch s = {site, t->middle - half, t->middle + half, t->touched[depth]};
+	const double half = t->span[depth] / 2, from = t->middle - half;
+	struct stretch *at = list + n;
 
-	for (; n && s.from < list[n - 1].from; n--)
-		list[n] = list[n - 1];
-	list[n] = s;
+	for (; at > list && from < at[-1].from; at--)
+		*at = at[-1];
+	*at = (struct stretch){site, from, t->middle + half, t->touched[depth]};
 }
 
 /* The stretches of a loop's body, of each buffer by place. */
@@ -159,7 +160,25 @@ double walk_working_sets(struct walk *w, double body[WALK_LOOPS], double by_buff
 
 /* ---- traffic ---- */
 
-/* With the outermost loop whose body fits, each byte that the loop touches moves once a pass. */
+/* The outermost loop whose body fits, from loop d on: each byte that it touches moves once a pass.
+ */
+static int depth_that_fits(const struct walk_site *t, const double *body, double size, int d)
+{
+	while (d < t->depth && body[t->loop[d]] > size)
+		d++;
+	return d;
+}
+
+static int inner_loop(const struct walk_site *t)
+{
+	return t->depth ? t->loop[t->depth - 1] : -1;
+}
+
+static double moved_from(const struct walk_site *t, int d)
+{
+	return t->times * t->moved[d] * t->outside[d];
+}
+
 double walk_traffic(const struct walk *w, double size, double whole, const double *body,
 		    double by_buffer[NEST_BUFFERS])
 {
@@ -170,16 +189,65 @@ double walk_traffic(const struct walk *w, double size, double whole, const doubl
 		return 0;
 	for (int i = 0, d = 0, last = -2; i < w->nsites; i++) {
 		const struct walk_site *t = &w->site[i];
-		const int inner = t->depth ? t->loop[t->depth - 1] : -1;
 		double bytes;
 
-		if (inner != last)
-			for (d = 0; d < t->depth && body[t->loop[d]] > size;)
-				d++;
-		last = inner;
-		bytes = t->times * t->moved[d] * t->outside[d];
+		if (inner_loop(t) != last)
+			d = depth_that_fits(t, body, size, 0);
+		last = inner_loop(t);
+		bytes = moved_from(t, d);
 		by_buffer[t->buffer] += bytes;
 		sum += bytes;
 	}
 	return sum;
+}
+
+/* The caches that do not hold the whole. */
+struct caches {
+	int n;
+	double size[WALK_SIZES], sum[WALK_SIZES];
+	int depth[WALK_SIZES]; /* of the loop that fits, for the last site */
+};
+
+/* What does not fit a cache fits no smaller one. So a larger cache before it says where to begin.
+ */
+static void find_depths(struct caches *c, const struct walk_site *t, const double *body)
+{
+	for (int k = c->n - 1, d = 0; k >= 0; k--) {
+		if (k + 1 < c->n && c->size[k] > c->size[k + 1])
+			d = 0;
+		c->depth[k] = d = depth_that_fits(t, body, c->size[k], d);
+	}
+}
+
+/* Adds what a site moves. Neighbouring sizes mostly have the same depth. */
+static void add_moved(struct caches *c, const struct walk_site *t)
+{
+	double bytes = 0;
+
+	for (int k = 0; k < c->n; k++) {
+		if (!k || c->depth[k] != c->depth[k - 1])
+			bytes = moved_from(t, c->depth[k]);
+		c->sum[k] += bytes;
+	}
+}
+
+void walk_traffics(const struct walk *w, const double *size, int n, double whole,
+		   const double *body, double *sum)
+{
+	struct caches c = {0};
+
+	assert(n <= WALK_SIZES);
+	for (int k = 0; k < n; k++)
+		if (whole > size[k])
+			c.size[c.n++] = size[k];
+	for (int i = 0, last = -2; i < w->nsites && c.n; i++) {
+		const struct walk_site *t = &w->site[i];
+
+		if (inner_loop(t) != last)
+			find_depths(&c, t, body);
+		last = inner_loop(t);
+		add_moved(&c, t);
+	}
+	for (int k = 0, i = 0; k < n; k++)
+		sum[k] = whole > size[k] ? c.sum[i++] : 0;
 }

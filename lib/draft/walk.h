@@ -19,7 +19,12 @@
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
-enum { WALK_DEPTH = NEST_LOOP_DEPTH, WALK_SITES = NEST_SITES, WALK_LOOPS = NEST_LOOPS };
+enum {
+	WALK_DEPTH = NEST_LOOP_DEPTH,
+	WALK_SITES = NEST_SITES,
+	WALK_LOOPS = NEST_LOOPS,
+	WALK_SIZES = 16
+};
 
 /* A value over the loops around it: its mean, and what one iteration of each adds. Slopes are set
  * where loops has a bit, for most values do not follow most loops. */
@@ -133,5 +138,8 @@ double walk_working_sets(struct walk *w, double body[WALK_LOOPS], double by_buff
 /* Bytes that move into a cache of this size, by buffer. Returns their sum. */
 double walk_traffic(const struct walk *w, double size, double whole, const double *body,
 		    double by_buffer[NEST_BUFFERS]);
+/* The sums for n caches, WALK_SIZES at most, in one go. */
+void walk_traffics(const struct walk *w, const double *size, int n, double whole,
+		   const double *body, double *sum);
 
 #endif

@@ -257,18 +257,17 @@ static void of_curve(struct at *a)
 	static const double times[FEATURE_SIZES] = {1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 1. / 8,
 						    1. / 4, 1. / 2, 1,	    2, 4, 8, 16};
 	const int l2_from = 6;
-	double by_buffer[NEST_BUFFERS];
+	double size[FEATURE_SIZES], bytes[FEATURE_SIZES], by_buffer[NEST_BUFFERS];
 
-	for (int i = 0; i < FEATURE_SIZES; i++) {
-		double level = (double)(i < l2_from ? a->m->l1d : a->m->l2);
-		double bytes =
-			walk_traffic(a->w, level * times[i], a->d->whole, a->d->body, by_buffer);
-
-		a->f[FEATURE_move_l1_8 + i] = move(a, bytes);
-		if (times[i] == 1)
-			of_operands(a, by_buffer,
-				    &a->f[i < l2_from ? FEATURE_src_l1 : FEATURE_src_l2]);
-	}
+	for (int i = 0; i < FEATURE_SIZES; i++)
+		size[i] = (double)(i < l2_from ? a->m->l1d : a->m->l2) * times[i];
+	walk_traffics(a->w, size, FEATURE_SIZES, a->d->whole, a->d->body, bytes);
+	for (int i = 0; i < FEATURE_SIZES; i++)
+		a->f[FEATURE_move_l1_8 + i] = move(a, bytes[i]);
+	walk_traffic(a->w, (double)a->m->l1d, a->d->whole, a->d->body, by_buffer);
+	of_operands(a, by_buffer, &a->f[FEATURE_src_l1]);
+	walk_traffic(a->w, (double)a->m->l2, a->d->whole, a->d->body, by_buffer);
+	of_operands(a, by_buffer, &a->f[FEATURE_src_l2]);
 }
 
 static void of_sizes(struct at *a)
