@@ -16,14 +16,20 @@ struct stretch {
 	double from, to, touched; /* bytes */
 };
 
-/* Adds what a site touches to those of its buffer, n so far, which are listed by place. */
+static int is_before(double from, int site, const struct stretch *s)
+{
+	return from < s->from || (from == s->from && site < s->site);
+}
+
+/* Adds what a site touches to those of its buffer, n so far, which are listed by place, and where
+ * they begin at the same one, in the text's order. */
 static void add_stretch(const struct walk *w, int site, int depth, struct stretch *list, int n)
 {
 	const struct walk_site *t = &w->site[site];
 	const double half = t->span[depth] / 2, from = t->middle - half;
 	struct stretch *at = list + n;
 
-	for (; at > list && from < at[-1].from; at--)
+	for (; at > list && is_before(from, site, &at[-1]); at--)
 		*at = at[-1];
 	*at = (struct stretch){site, from, t->middle + half, t->touched[depth]};
 }
@@ -59,15 +65,21 @@ static void make_room(const struct walk *w, const struct walk_sites *body, struc
 	}
 }
 
-static void list_stretches(const struct walk *w, const struct walk_sites *body, struct stretches *s)
+/* order: of the sites, where those of a body stay together. Loops inside come first, and leave
+ * their sites by place: most have the same place in the loop around them, so little is left to
+ * move. */
+static void list_stretches(const struct walk *w, const struct walk_sites *body, int *order,
+			   struct stretches *s)
 {
 	_Static_assert(NEST_BUFFERS <= 64, "each has a bit");
 	make_room(w, body, s);
 	for (int i = body->first; i < body->end; i++) {
-		const int buffer = w->site[i].buffer;
+		const int site = order[i], buffer = w->site[site].buffer;
 
-		add_stretch(w, i, body->depth, s->of[buffer], s->n[buffer]++);
+		add_stretch(w, site, body->depth, s->of[buffer], s->n[buffer]++);
 	}
+	for (int i = body->first; i < body->end; i++)
+		order[i] = s->room[i - body->first].site;
 }
 
 /* Stretches that overlap. */
@@ -130,12 +142,13 @@ static void set_moved(struct walk *w, const struct stretch *list, int n, int dep
 }
 
 /* by_buffer: bytes, of the buffers that the body touches. Returns their sum. */
-static double working_set(struct walk *w, const struct walk_sites *body, double *by_buffer)
+static double working_set(struct walk *w, const struct walk_sites *body, int *order,
+			  double *by_buffer)
 {
 	struct stretches s;
 	double sum = 0;
 
-	list_stretches(w, body, &s);
+	list_stretches(w, body, order, &s);
 	for (uint64_t rest = s.buffers; rest; rest &= rest - 1) {
 		const int i = __builtin_ctzll(rest);
 
@@ -151,11 +164,14 @@ double walk_working_sets(struct walk *w, double body[WALK_LOOPS], double by_buff
 {
 	const struct walk_sites all = {0, w->nsites, 0};
 	double unused[NEST_BUFFERS];
+	int order[WALK_SITES];
 
-	for (int i = 0; i < w->nloops; i++)
-		body[i] = working_set(w, &w->body[i], unused);
+	for (int i = 0; i < w->nsites; i++)
+		order[i] = i;
+	for (int i = w->nloops - 1; i >= 0; i--)
+		body[i] = working_set(w, &w->body[i], order, unused);
 	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
-	return working_set(w, &all, by_buffer);
+	return working_set(w, &all, order, by_buffer);
 }
 
 /* ---- traffic ---- */
