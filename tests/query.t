@@ -309,4 +309,17 @@ ok $? 'but one that is quicker is'
 [ "$(incumbent "$tmp/five")" = 4 ]
 ok $? 'and a duel counts more than times taken apart'
 
+
+# Predictions of several workloads are made at once, and come in their order
+printf '%s\n' op,prob 'conv2d,mb1_ic64ih28_oc64oh28_kh3ph1' 'matmul,12x20:20x24' 'matmul,13x20:20x24' 'matmul,14x20:20x24' | "$bin/tl-extract" -q --format csv >"$tmp/several"
+problems() { sed 's/.*"prob":"\([^"]*\)".*/\1/' "$@"; }
+remark='{"tl":1,"type":"remark"}'
+sed "2a$remark" "$tmp/several" | "$bin/tl-query" --predict -m none -d "$tmp/no.db" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 4 ] && [ "$(problems "$tmp/out")" = "$(problems "$tmp/several" | sed "2a$remark")" ]
+ok $? 'predictions come in the order of the workloads, and of what is passed on' || sed 's/^/# /' "$tmp/err"
+while read -r line; do
+	echo "$line" | "$bin/tl-query" --predict -m none -d "$tmp/no.db" 2>"$tmp/err"
+done <"$tmp/several" >"$tmp/one"
+grep -v '"remark"' "$tmp/out" | cmp -s - "$tmp/one"
+ok $? 'and are the same as of one at a time' || sed 's/^/# /' "$tmp/err"
 echo "1..$n"
