@@ -6,6 +6,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/base/rng.h"
+#include "lib/nest/check.h"
 #include "lib/space/key.h"
 #include "tests/tap.h"
 
@@ -90,6 +91,50 @@ static void test_valid(void)
 	ok(!algo_valid(c.algo, &c.w, c.knob, &why), "nor steps of nothing: %s", why);
 }
 
+/* Is the nest of the knobs no larger than nests may be, whether they are valid or not? */
+static int has_nest(const struct candidate *c)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct nest n;
+	int holds;
+
+	nest_init(&n, &a, "kernel");
+	holds = c->algo->build(&c->w, c->knob, &n, &e) == 0 && check_nest(&n, &e) == 0;
+	arena_free(&a);
+	return holds;
+}
+
+/* Depthwise's knobs are valid where their nests are not too large, and everywhere there: in single
+ * precision points went neither when this was bounded nor when it was asked of the nest. */
+static void test_large_nests(const char *prob, const char *dtype, const char *layout)
+{
+	int valid = 0, refused = 0, wrong = 0;
+	struct err e = ERR_INIT;
+	struct candidate c;
+	const char *why;
+
+	start(&c, "conv2d", prob, "depthwise");
+	if (workload_from_text(&c.w, "conv2d", prob, layout, NULL, &e) < 0 ||
+	    workload_set_dtype(&c.w, dtype, strlen(dtype), &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < 8 * 2 * 4; i++) {
+		set(&c, "vl", 16);
+		set(&c, "nv", 1 + i / 8 % 2);
+		set(&c, "mr", 1 + i % 8);
+		set(&c, "order", i / 16);
+		if (algo_valid(c.algo, &c.w, c.knob, &why)) {
+			valid++;
+			wrong += !has_nest(&c);
+		} else if (!strcmp(why, "too many tiles have taps outside the image")) {
+			refused++;
+			wrong += has_nest(&c);
+		}
+	}
+	ok(valid && refused && !wrong, "%s %s %s: %d nests, %d too large, %d other than said", prob,
+	   dtype, layout, valid, refused, wrong);
+}
+
 int main(void)
 {
 	struct candidate c;
@@ -149,6 +194,10 @@ int main(void)
 	is_id(&c, "a2614275c314dd428a39fd7a2d89eb2d", "planar");
 
 	test_valid();
+	test_large_nests("g28ic28ih8iw30oc28oh6ow16kh5kw6sw2ph1pw4", "f32", "nhwc");
+	test_large_nests("g36ic36ih12oc36oh12kh5ph4dh1", "f32", "nhwc");
+	test_large_nests("g36ic36ih12oc36oh12kh5kw3ph4pw1dh1dw0", "f32", "nchw");
+	test_large_nests("g36ic36ih12oc36oh12kh5ph4dh1", "bf16", "nhwc");
 
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {

@@ -14,6 +14,7 @@
  * do not fill whole cache lines.
  */
 #include "lib/algo/algo.h"
+#include "lib/nest/check.h"
 #include "lib/nest/nest.h"
 #include "lib/schedule/block.h"
 #include "lib/schedule/channelwise.h"
@@ -75,8 +76,7 @@ static int is_straight(const struct conv *p, const int64_t *k)
 }
 
 /* An upper bound of variables, most of which are loops. Each tile at an edge has a body of its own:
- * once more where tiles may be straight, and where vectors are masked. A knob that was valid before
- * there was `once` stays so: the nest tells whether it has too many loops in the end. */
+ * once more where tiles may be straight, and where vectors are masked. */
 static int64_t loops(const struct workload *w, const struct conv *p, const int64_t *k)
 {
 	enum { ONCE_LOOPS = 14, REORDER_LOOPS = 46 };
@@ -94,6 +94,35 @@ static int64_t loops(const struct workload *w, const struct conv *p, const int64
 		n += REORDER_LOOPS *
 		     (2 + workload_has_post(w, POST_ADD) + workload_has_post(w, POST_MUL));
 	return n;
+}
+
+static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
+			   struct err *e);
+
+static int has_nest(const struct workload *w, const int64_t *k)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct nest n;
+	int holds;
+
+	nest_init(&n, &a, "depthwise");
+	holds = depthwise_build(w, k, &n, &e) == 0 && check_nest(&n, &e) == 0;
+	arena_free(&a);
+	return holds;
+}
+
+/* Is the nest no larger than nests may be? Points without `once` were in spaces before there was
+ * this question, and those that make programs stay: where the bound does not tell, which leaves out
+ * what `once` alone counts, the nest is made. */
+static int fits(const struct workload *w, const struct conv *p, const int64_t *k)
+{
+	const int64_t most = loops(w, p, k);
+
+	if (most > (k[ONCE] || !dtypes_are_f32(&w->dtype) ? NEST_LOOPS : NEST_VARS - 40))
+		return 0;
+	return k[ONCE] || (most <= NEST_LOOPS && p->dh == 1 && w->layout != LAYOUT_NCHW) ||
+	       has_nest(w, k);
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -127,10 +156,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_need(r, !k[ONCE] || channelwise_loads_once(&p, k[MR]),
 		   "an input is loaded once only by tiles as wide as the taps that read it");
 	range_registers(r, registers(w, &p, k));
-	range_need(r,
-		   loops(w, &p, k) <=
-			   (k[ONCE] || !dtypes_are_f32(&w->dtype) ? NEST_LOOPS : NEST_VARS - 40),
-		   "too many tiles have taps outside the image");
+	range_need(r, r->why || fits(w, &p, k), "too many tiles have taps outside the image");
 	return 1;
 }
 
