@@ -142,8 +142,8 @@ static void write_tensor(struct writer *w, size_t t, int i, int buffer)
 	static const struct {
 		char kind;
 		int type;
-	} types[] = {{'f', 0}, {'h', 1}, {'i', 2}, {'q', 9},
-		     {'I', 2}, {'S', 2}, {'j', 2}, {'W', 0}};
+	} types[] = {{'f', 0},	{'h', 1}, {'i', 2}, {'q', 9}, {'n', 17},
+		     {'N', 17}, {'I', 2}, {'S', 2}, {'j', 2}, {'W', 0}};
 	char kind = w->text[i][0];
 	int dim[MOST], now[MOST], n = numbers(w->text[i] + 2, dim), open = 0;
 
@@ -153,7 +153,7 @@ static void write_tensor(struct writer *w, size_t t, int i, int buffer)
 	set(&w->b, t, 2, (uint32_t)buffer);
 	if (kind == 'S') {
 		n = 0;
-	} else if (kind == 'i') { /* a list: its numbers are its elements */
+	} else if (kind == 'i' || kind == 'N') { /* a list: its numbers are its elements */
 		now[0] = n;
 		n = 1;
 	} else if (kind == 'I') { /* pairs */
@@ -263,8 +263,8 @@ static void write_graph(struct writer *w, size_t graph, int g)
 }
 
 /* "x f 1,14,14,8" is a tensor (i: integers, by their values; I: pairs of them; S: one; j: integers
- * that are computed; h: half precision; q: 8-bit with a scale; W: 600 x 600 with
- * elements), "CONV_2D x w b -> y 3=1" an
+ * that are computed; h: half precision; q: 8-bit with a scale; n: 4-bit with a buffer that is
+ * empty; N: two numbers of 4 bits; W: 600 x 600 with elements), "CONV_2D x w b -> y 3=1" an
  * operator with its options. The first tensor goes in, the last operator's output comes out. "more"
  * begins another graph, whose ends "ends a b -> c d" tells. */
 static void write_model(struct writer *w, const char *text)
@@ -319,6 +319,11 @@ static void write_model(struct writer *w, const char *text)
 
 		if (w->text[i][0] == 'W')
 			refer(&w->b, buffer[i + 1], 0, bytes(&w->b, zeros, sizeof zeros));
+		if (w->text[i][0] == 'n')
+			refer(&w->b, buffer[i + 1], 0, bytes(&w->b, v, 0));
+		if (w->text[i][0] == 'N')
+			refer(&w->b, buffer[i + 1], 0,
+			      bytes(&w->b, &(char){(char)(v[0] | v[1] << 4)}, 1));
 		if (strchr("iIS", w->text[i][0]))
 			refer(&w->b, buffer[i + 1], 0, bytes(&w->b, v, 4 * (size_t)n));
 	}
@@ -494,6 +499,22 @@ static void test_open(void)
 	       "SHAPE x -> sh\nSTRIDED_SLICE sh z o o -> h 4=1\nPACK h k1 -> m 0=2\n"
 	       "RESHAPE x m -> r\nFULLY_CONNECTED r k _ -> y\n",
 	       "1x1568:1568x5", "a shape that is computed");
+}
+
+/* Two elements of 4 bits share a byte. Those that a file does not have are not zeros. */
+static void test_half_bytes(void)
+{
+	expect("x f 2,8\nw n 5,8\ny f 2,5\nFULLY_CONNECTED x w _ -> y\n", "2x8:8x5 (f32:s4:f32)",
+	       "weights of 4 bits that were left out of the file");
+	expect("x f 2,3\ns n 2\nr f 1,6\nw f 5,6\ny f 1,5\nRESHAPE x s -> r\n"
+	       "FULLY_CONNECTED r w _ -> y\n",
+	       "1x6:6x5", "a shape of such");
+	expect("x f 3,2\ns N 2,3\nr f -1,3\nw f 5,3\ny f -1,5\nRESHAPE x s -> r\n"
+	       "FULLY_CONNECTED r w _ -> y\n",
+	       "2x3:3x5", "a shape that has its elements of 4 bits");
+	expect("x f 1,14,14,8\nw f 8,3,3,8\np n 4,2\nq f 1,16,16,8\na f 1,14,14,8\nPAD x p -> q\n"
+	       "CONV_2D q w _ -> a 0=1 1=1 2=1\n",
+	       "mb1_ic8ih16_oc8oh14_kh3", "padding of such");
 }
 
 static void test_lists(void)
@@ -770,6 +791,7 @@ int main(void)
 	test_products();
 	test_types();
 	test_open();
+	test_half_bytes();
 	test_lists();
 	test_unknown();
 	test_recurrent();

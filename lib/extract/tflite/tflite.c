@@ -36,10 +36,10 @@ int tflite_claims(const unsigned char *head, size_t n)
 static int element(int64_t type)
 {
 	static const unsigned char elem[] = {
-		VALUE_F32,    VALUE_F16,  VALUE_I32,	 VALUE_U8,	VALUE_I64,
-		VALUE_STRING, VALUE_BOOL, VALUE_I16,	 VALUE_C64,	VALUE_I8,
-		VALUE_F64,    VALUE_C128, VALUE_U64,	 VALUE_UNKNOWN, VALUE_UNKNOWN,
-		VALUE_U32,    VALUE_U16,  VALUE_UNKNOWN, VALUE_BF16,
+		VALUE_F32,  VALUE_F16,	   VALUE_I32,	  VALUE_U8,  VALUE_I64, VALUE_STRING,
+		VALUE_BOOL, VALUE_I16,	   VALUE_C64,	  VALUE_I8,  VALUE_F64, VALUE_C128,
+		VALUE_U64,  VALUE_UNKNOWN, VALUE_UNKNOWN, VALUE_U32, VALUE_U16, VALUE_I4,
+		VALUE_BF16, VALUE_UNKNOWN, VALUE_U4,
 	};
 
 	return type >= 0 && type < (int64_t)sizeof elem ? elem[type] : VALUE_UNKNOWN;
@@ -80,14 +80,13 @@ static void read_shape(struct reader *r, uint64_t at, struct shape *s)
 /* Integers and reals of small constants, as shapes are computed from them. */
 static void read_elements(struct reader *r, struct value *v, const struct flat_list *data)
 {
-	size_t size = value_elem_size(v->elem);
 	int64_t n = shape_count(&v->shape);
 	int is_real = v->elem == VALUE_F32;
 	const unsigned char *s;
 
-	if (!size || (!is_real && !elem_is_int(v->elem)) ||
-	    n > (is_real ? KEEP_REALS : KEEP_INTS) || data->n != (uint64_t)n * size ||
-	    r->kept + n > KEEP_CONSTANTS || !(s = kept_at(r->f.kept, data->at, data->n)))
+	if ((!is_real && !elem_is_int(v->elem)) || n > (is_real ? KEEP_REALS : KEEP_INTS) ||
+	    data->n != value_elems_size(v->elem, n) || r->kept + n > KEEP_CONSTANTS ||
+	    !(s = kept_at(r->f.kept, data->at, data->n)))
 		return;
 	r->kept += n;
 	v->kept = arena_array(r->b.a, union scalar, n);
