@@ -268,7 +268,9 @@ static float whole(double x)
 }
 
 /* Makes the operands of a product in 8 bits (lib/extract/task/task_scale.c): a unit of its sum is
- * the scale of the source by that of the weights. */
+ * the scale of the source by that of the weights. The factors are rounded in single precision after
+ * each operation, as onnxruntime rounds them: the result of a sum that lies halfway between two
+ * whole numbers hangs on that. */
 static void make_whole(const struct plan *p, const struct weights_plan *w,
 		       const struct workload *load, const struct affinity *a, struct effective *x)
 {
@@ -284,7 +286,8 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 	x->pad = xmalloc((size_t)(pads + 1) * sizeof *x->pad);
 	sum = sums_of(x->weights, load, w);
 	for (int64_t i = 0; i < w->channels; i++) {
-		const double unit = x_scale * number(p, s->w_scale, i, 1) * a->scale[i];
+		const double w_scale = number(p, s->w_scale, i, 1);
+		const double unit = x_scale * w_scale * a->scale[i];
 		const double real = unit == 0 ? 0 : a->shift[i] / unit;
 		const double bias = number(p, s->bias, i, nearbyint(real));
 
@@ -292,7 +295,8 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 				  fabs(bias) + most * sum[w->channels + i] >= 0x1p31))
 			x->unfit = i + 1;
 		x->bias[i] = whole(bias - zero * sum[i]);
-		x->scale[i] = (float)(unit / number(p, s->y_scale, 0, 1));
+		x->scale[i] = (float)(a->scale[i] * x_scale) * (float)w_scale /
+			      (float)number(p, s->y_scale, 0, 1);
 		x->shift[i] = (float)number(p, s->y_zero, 0, 0);
 	}
 	for (int64_t i = 0; i < pads; i++)

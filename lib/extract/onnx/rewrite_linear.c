@@ -39,6 +39,9 @@ static void keep(struct rewrite *r)
 	*graph_add_node(r->b.g) = *r->n;
 }
 
+/* Results halfway between two steps may be a step from onnxruntime's, which multiplies what is left
+ * of whole numbers by one factor, and adds the zero point of the result before it rounds.
+ * QuantizeLinear rounds first. */
 void rewrite_linear_binary(struct rewrite *r)
 {
 	const int in[] = {real_at(r, 0), real_at(r, 3)}, out = rewrite_between(r, "result");
