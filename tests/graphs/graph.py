@@ -27,6 +27,7 @@ def session(model, optimized=False):
     level = ort.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if optimized else level.ORT_DISABLE_ALL
     options.log_severity_level = 4
+    options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")  # single precision
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -57,6 +58,13 @@ class Graph:
         self.value[name] = array
         return name
 
+    def halves(self, kind, numbers):
+        """An initializer of 4 bits."""
+        name = self.name("c")
+        self.constants[name] = helper.make_tensor(name, TensorProto.DataType.Value(kind.upper()), numbers.shape, numbers.reshape(-1))
+        self.value[name] = numbers
+        return name
+
     def floats(self, *shape, low=-1.0, high=1.0):
         """Multiples of 1/256, which archives keep in few bytes."""
         return self.const((np.round(self.rng.uniform(low, high, shape) * 256) / 256).astype(np.float32))
@@ -81,7 +89,9 @@ class Graph:
             if out.name not in self.value:
                 out.ClearField("type")
         graph = helper.make_graph(nodes, "graph", [info(i, self.value[i]) for i in inputs], outs, constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        sets = [helper.make_opsetid("", self.opset)] + [helper.make_opsetid(d, 1) for d in {n.domain for n in nodes if n.domain}]
+        has_halves = any(t.data_type in (TensorProto.INT4, TensorProto.UINT4) for t in constants)
+        return helper.make_model(graph, opset_imports=sets, ir_version=10 if has_halves else 8)
 
     def add(self, op, *inputs, n=1, **attributes):
         """The name of the node's output, or names."""

@@ -4,6 +4,7 @@
 Wants numpy, onnx and onnxruntime; the tests need none of them, for they have recorded answers (record.py):
     python3 tests/graphs/random_graphs.py --seed 1 --count 2000 --log graphs.log
     python3 tests/graphs/random_graphs.py --convolutions --seed 1 --count 2000    # --transposed: transposed ones; --operators: one operator each; --quantized: graphs in 8 bits
+                                                              # --microsoft: MatMulNBits, scales of blocks, QLinearAdd and the like
     python3 tests/graphs/random_graphs.py --seed 1234 --shrink DIR    # one, made smaller, as DIR/NAME.onnx with .in.npz and .want.npz
 Status 1: something was wrong or crashed.
 """
@@ -21,10 +22,12 @@ import onnx
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import make  # noqa: E402
+import microsoft  # noqa: E402
 import operators  # noqa: E402
 import quantized  # noqa: E402
 
 KINDS = {"graph": make.random_graph, "conv": make.random_convolution, "transposed": make.random_transposed, "op": operators.random_operator,
+         "microsoft": microsoft.random_microsoft,
          "quantized": lambda seed: (make.random_convolution if seed % 3 == 0 else make.random_graph)(seed)}
 BIN = os.environ.get("BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin"))
 TIME_LIMIT = 300  # seconds for one run; the machine may be busy
@@ -134,6 +137,7 @@ def main():
     p.add_argument("--transposed", dest="kind", action="store_const", const="transposed")
     p.add_argument("--operators", dest="kind", action="store_const", const="op")
     p.add_argument("--quantized", dest="kind", action="store_const", const="quantized")
+    p.add_argument("--microsoft", dest="kind", action="store_const", const="microsoft")
     p.add_argument("--threads", default="1,2", help="the numbers that tl-run is run with")
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--log", help="a line for each seed")
