@@ -61,6 +61,8 @@ OUT=$tmp/out perl -MJSON::PP -0777 -ne '
 ok $? 'the manifest is JSON, and its files are there'
 "$bin/tl-export" -o "$tmp/again" "$tmp/all" 2>/dev/null && diff -r "$tmp/out" "$tmp/again" >/dev/null
 ok $? 'the same records make the same bytes'
+(umask 027 && "$bin/tl-export" -o "$tmp/masked" "$tmp/wl-gemm" "$tmp/all" 2>/dev/null) && [ "$(stat -c %a "$tmp/masked" "$tmp/masked/kernels" | tr '\n' ' ')" = '750 750 ' ]
+ok $? 'its folders are as open as the umask lets them be'
 
 # From a database: the same kernels, whatever asks for them.
 

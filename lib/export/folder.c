@@ -51,8 +51,11 @@ struct folder *folder_begin(const char *path, struct err *e)
 	f->bare = f->temporary.n;
 	make_room(f);
 	if (mkdtemp(f->temporary.s)) {
+		const mode_t mask = umask(077);
+
+		umask(mask);
 		hold(f, f->temporary.s);
-		if (!chmod(f->temporary.s, 0755))
+		if (!chmod(f->temporary.s, 0777 & ~mask))
 			return f;
 	}
 	err_sys(e, "cannot make a folder beside %s", f->path.s);
@@ -71,7 +74,7 @@ static const char *inside(struct folder *f, const char *name)
 
 int folder_make(struct folder *f, const char *name, struct err *e)
 {
-	return mkdir(inside(f, name), 0755) ? err_sys(e, "cannot make %s/%s", f->path.s, name) : 0;
+	return mkdir(inside(f, name), 0777) ? err_sys(e, "cannot make %s/%s", f->path.s, name) : 0;
 }
 
 static int write_file(struct folder *f, const char *name, const struct buf *text, struct err *e)
