@@ -553,7 +553,8 @@ static void bench_sentence(const struct bench *x, struct buf *out)
 		buf_fmt(out, " and take %.3f ms alone", x->tuned_s * 1e3);
 }
 
-static void print_bench(const struct network *n, const char *path, const struct stat_median *m)
+static int print_bench(const struct network *n, const char *path, const struct stat_median *m,
+		       struct err *e)
 {
 	struct bench x = {.model = base_name(path), .time = *m, .threads = n->plan.threads};
 	struct buf text = BUF_INIT;
@@ -564,8 +565,8 @@ static void print_bench(const struct network *n, const char *path, const struct 
 	else
 		bench_sentence(&x, &text);
 	puts(text.s);
-	fflush(stdout);
 	buf_free(&text);
+	return fflush(stdout) ? err_sys(e, "cannot write standard output") : 0;
 }
 
 static int measure(struct network *n, const char *path, struct err *e)
@@ -585,7 +586,7 @@ static int measure(struct network *n, const char *path, struct err *e)
 	}
 	if (!rc && runs) {
 		m = stat_series(x, runs, 1.96);
-		print_bench(n, path, &m);
+		rc = print_bench(n, path, &m, e);
 	}
 	free(x);
 	return rc;

@@ -261,8 +261,9 @@ static int put_model(const struct model *m, const struct card *card, struct err 
 static void say_plan(const struct card *c)
 {
 	opt_say(&program,
-		"learning from %lld candidates of %lld workloads, %zu families, %zu env%s",
-		(long long)c->candidates, (long long)c->workloads, c->families.n, c->envs.n,
+		"learning from %lld candidates of %lld workload%s, %zu famil%s, %zu env%s",
+		(long long)c->candidates, (long long)c->workloads, c->workloads == 1 ? "" : "s",
+		c->families.n, c->families.n == 1 ? "y" : "ies", c->envs.n,
 		c->envs.n == 1 ? "" : "s");
 	if (trials)
 		opt_say(&program,

@@ -116,6 +116,9 @@ ok $? 'a closed standard input is told by its name'
 closed 1 'tl-check w'
 grep -qx 'tl-check: cannot write standard output: Bad file descriptor' "$tmp/err"
 ok $? 'and so is a closed standard output'
+closed 1 'tl-run --no-db --random-weights 1 -b 0.01s tiny.onnx'
+grep -qx 'tl-run: cannot write standard output: Bad file descriptor' "$tmp/err"
+ok $? 'also by tl-run, which writes before its end'
 
 # The programs that are not for people
 for program in "$libexec"/*; do

@@ -30,6 +30,9 @@ static void test_over(void)
 
 	ok(!strncmp(pace_over(&p, why, sizeof why), "all stop: of seconds<60 13 s are left", 37),
 	   "with time for three candidates no round begins: %s", why);
+	p.used_s = 61;
+	ok(!strncmp(pace_over(&p, why, sizeof why), "all stop: of seconds<60 0 s are left", 36),
+	   "no time is left where more was used");
 	p.used_s = p.candidates = 40;
 	ok(!pace_over(&p, why, sizeof why), "with time for ten one does");
 	p = (struct pace){.limit_s = 1, .reserve_s = 0.2, .used_s = 0.7};

@@ -236,10 +236,10 @@ void card_table(const struct card *c, const struct table_look *look, struct buf 
 			   score_top(&c->draft_abroad, 1), score_top(&c->draft_abroad, 2),
 			   (long long)c->abroad.groups);
 	table_note(look, out,
-		   "Trained on %lld candidates of %lld workloads in %zu env%s, in %.0f s; %lld "
+		   "Trained on %lld candidates of %lld workload%s in %zu env%s, in %.0f s; %lld "
 		   "configuration%s tried.",
-		   (long long)c->candidates, (long long)c->workloads, c->envs.n,
-		   c->envs.n == 1 ? "" : "s", c->seconds, (long long)c->tried,
+		   (long long)c->candidates, (long long)c->workloads, c->workloads == 1 ? "" : "s",
+		   c->envs.n, c->envs.n == 1 ? "" : "s", c->seconds, (long long)c->tried,
 		   c->tried == 1 ? "" : "s");
 }
 

@@ -39,8 +39,8 @@ const char *pace_over(const struct pace *p, char *buf, size_t size)
 	if (!(left(p) <= least))
 		return NULL;
 	snprintf(buf, size,
-		 "all stop: of seconds<%.9g %.3g s are left and %.3g s of these are for the "
-		 "finals, so that there is no time for another round",
-		 p->limit_s, p->limit_s - p->used_s, p->reserve_s);
+		 "all stop: of seconds<%.9g %.3g s are left, and the finals have %.3g s of all, so "
+		 "that there is no time for another round",
+		 p->limit_s, fmax(0, p->limit_s - p->used_s), p->reserve_s);
 	return buf;
 }
