@@ -41,9 +41,9 @@ static const struct opt opts[] = {
 	 "prefixes. Default tlx.",
 	 NULL},
 	{0, "isa", OPT_STRING, &isas, "LIST",
-	 "Export only kernels for these instruction sets, separated by commas: avx512_bf16, "
+	 "Export only kernels for these instruction sets, separated by commas: avx512_amx, avx512_bf16, "
 	 "avx512, avx2, scalar. By default kernels for all instruction sets that come in.",
-	 "avx512_bf16|avx512|avx2|scalar"},
+	 "avx512_amx|avx512_bf16|avx512|avx2|scalar"},
 	{0, "one", OPT_FLAG, &one, NULL,
 	 "Make no folder. Write the source of the first workload's kernel to standard output "
 	 "instead, for reading.",
@@ -110,7 +110,7 @@ static const char *isas_why(void)
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
 		isa = isa_find(name);
 		if (!isa || isa->is_for_whole) /* kernels in 8 bits are not exported */
-			return "--isa wants avx512_bf16, avx512, avx2 and scalar, separated by "
+			return "--isa wants avx512_amx, avx512_bf16, avx512, avx2 and scalar, separated by "
 			       "commas";
 	}
 	return NULL;

@@ -19,8 +19,8 @@ run() { # name command..: its output is shown where it fails
 while read -r algo op prob dtype layout rhs post; do
 	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"%s","layout":"%s","post":[%s]%s}\n' \
 		"$op" "$prob" "$dtype" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" | tee -a "$tmp/workloads" >"$tmp/wl-$algo"
-	for isa in avx512_bf16 avx512 avx2; do
-		[ $isa != avx512_bf16 ] || [ "$dtype" != f32 ] || continue
+	for isa in avx512_amx avx512_bf16 avx512 avx2; do
+		[ "${isa#avx512_}" = "$isa" ] || [ "$dtype" != f32 ] || continue
 		! has_isa $isa || TL_ISA=$isa OMP_NUM_THREADS=2 "$bin/tl-gen" -a "$algo" -n 1 --seed 5 "$tmp/wl-$algo"
 	done | grep '"type":"candidate"'
 	# Some algorithms need vectors.
@@ -37,20 +37,21 @@ done <<-'END' >"$tmp/all"
 	strassen matmul 16x64:64x48 f32 ab const "bias","mul"
 	gemm matmul 2x9x20:2x20x24 f32 ab computed
 	gemm matmul 2x600:600x20 f32 ab const "bias"
-	direct conv2d ic16ih9_oc40_kh3ph1 bf16 nhwc const "bias","add","relu"
+	direct conv2d ic32ih9_oc40_kh3ph1 bf16 nhwc const "bias","add","relu"
 	depthwise conv2d g32ic32ih11_oc32_kh3ph1 bf16 nhwc const "bias","relu6"
 	gemm matmul 7x40:40x33 bf16:bf16:f32 ab const "bias","gelu"
 	gemm matmul 9x41:41x24 bf16 ab const "bias","mul"
+	gemm matmul 9x48:48x24 bf16 ab const "bias","mul"
 	direct conv2d ic7ih9_oc17_kh3ph1 bf16 nchw const "bias"
 	grouped conv2d g8ic32ih9_oc32_kh3ph1 bf16 nhwc const "bias"
 	winograd conv2d ic16ih8_oc32_kh3ph1 bf16 nhwc const "bias","relu"
 END
-[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 18 ]
-ok $? 'eighteen workloads'
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 19 ]
+ok $? 'nineteen workloads'
 
 "$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
 ok $? 'a folder of candidates'
-grep -q ' kernels of 18 operators in ' "$tmp/err"
+grep -q ' kernels of 19 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
 [ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
@@ -76,8 +77,8 @@ grep -q 'were tuned in another env' "$tmp/err"
 ok $? 'it says what is from elsewhere'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
 ok $? 'a folder of all that it knows'
-[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 18 ]
-ok $? 'both have the kernels of all eighteen operators'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 19 ]
+ok $? 'both have the kernels of all nineteen operators'
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
 	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
@@ -89,8 +90,8 @@ ok $? '--all without a database is refused'
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example
 run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
-grep -q '^18 passed, 0 failed$' "$tmp/log"
-ok $? 'all eighteen were tried'
+grep -q '^19 passed, 0 failed$' "$tmp/log"
+ok $? 'all nineteen were tried'
 run 'the example runs' "$tmp/openmp/example"
 run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
@@ -98,8 +99,8 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 ok $? 'and times each operator'
 if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
 	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
-	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 18 ]
-	ok $? 'all eighteen of them'
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 19 ]
+	ok $? 'all nineteen of them'
 else
 	skip 'a CPU without AVX: qemu-user is not installed'
 fi
@@ -232,24 +233,27 @@ cat >"$tmp/bf16.c" <<'END'
 #include <math.h>
 #include <stdio.h>
 #include "tlx.h"
+#define TEXT_(k) #k
+#define TEXT(k) TEXT_(k)
+#define OPERANDS "9x" TEXT(K) ":" TEXT(K) "x24"
 int main(void)
 {
-	const struct tlx_op *op = tlx_find_typed("matmul", "9x41:41x24", NULL, NULL, "bf16");
-	float weights[41 * 24], bias[24], src[9 * 41], mul[9 * 24], got[9 * 24], nan, huge = 3.4e38f, is;
-	uint16_t half[9 * 41], factor[9 * 24], dst[9 * 24];
+	const struct tlx_op *op = tlx_find_typed("matmul", OPERANDS, NULL, NULL, "bf16");
+	float weights[K * 24], bias[24], src[9 * K], mul[9 * 24], got[9 * 24], nan, huge = 3.4e38f, is;
+	uint16_t half[9 * K], factor[9 * 24], dst[9 * 24];
 	unsigned bits = 0x7fffffff;
-	if (!op || op->src_type != TLX_BF16 || op->dst_type != TLX_BF16 || tlx_find_typed("matmul", "9x41:41x24", NULL, NULL, "f32"))
+	if (!op || op->src_type != TLX_BF16 || op->dst_type != TLX_BF16 || tlx_find_typed("matmul", OPERANDS, NULL, NULL, "f32"))
 		return 1;
 	__builtin_memcpy(&nan, &bits, sizeof nan);
-	for (int i = 0; i < 41 * 24; i++)
+	for (int i = 0; i < K * 24; i++)
 		weights[i] = 0.5f;
 	for (int i = 0; i < 24; i++)
 		bias[i] = i;
-	for (int i = 0; i < 9 * 41; i++)
-		src[i] = i / 41 == 8 && i % 41 == 3 ? nan : 1;
+	for (int i = 0; i < 9 * K; i++)
+		src[i] = i / K == 8 && i % K == 3 ? nan : 1;
 	for (int i = 0; i < 9 * 24; i++)
 		mul[i] = 2;
-	tlx_to_bf16(src, half, 9 * 41);
+	tlx_to_bf16(src, half, 9 * K);
 	tlx_to_bf16(mul, factor, 9 * 24);
 	struct tlx *handle = tlx_create(op, weights, bias, 2);
 	const struct tlx_data data = {half, dst, factor, NULL};
@@ -257,7 +261,7 @@ int main(void)
 		return 2;
 	tlx_from_bf16(dst, got, 9 * 24);
 	for (int i = 0; i < 9 * 24; i++)
-		if (i / 24 == 8 ? !isnan(got[i]) : got[i] != 41 + 2 * (i % 24))
+		if (i / 24 == 8 ? !isnan(got[i]) : got[i] != K + 2 * (i % 24))
 			return printf("element %d is %g\n", i, got[i]), 3;
 	tlx_to_bf16(&huge, half, 1);
 	tlx_from_bf16(half, &is, 1);
@@ -266,10 +270,15 @@ int main(void)
 	return 0;
 }
 END
-if cc -O1 -I"$tmp/openmp" -o "$tmp/bf16" "$tmp/bf16.c" "$tmp/openmp/libtlx.a" -fopenmp -lm 2>"$tmp/log"; then
-	for isa in avx512_bf16 avx512 avx2 scalar definition; do
+bf16_caller() { # values that are summed
+	cc -O1 -DK="$1" -I"$tmp/openmp" -o "$tmp/bf16-$1" "$tmp/bf16.c" "$tmp/openmp/libtlx.a" -fopenmp -lm 2>"$tmp/log"
+}
+if bf16_caller 41 && bf16_caller 48; then
+	for isa in avx512_amx avx512_bf16 avx512 avx2 scalar definition; do
+		k=41
+		[ $isa != avx512_amx ] || k=48 # tiles take whole steps
 		if [ $isa = definition ] || has_isa $isa; then
-			TLX_ISA=$isa "$tmp/bf16" >"$tmp/log" && grep -q "^$isa\>" "$tmp/log"
+			TLX_ISA=$isa "$tmp/bf16-$k" >"$tmp/log" && grep -q "^$isa\>" "$tmp/log"
 			ok $? "bf16 by $isa"
 		else
 			skip "bf16: this CPU has no $isa"
@@ -326,11 +335,19 @@ kept 'a kernel stands for both where there is no other' '' '"latency_s":0.002 ' 
 
 "$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
 ok $? '--isa scalar'
+if has_isa avx512_amx; then
+	"$bin/tl-export" -o "$tmp/tiles" --isa avx512_amx "$tmp/all" 2>"$tmp/err" &&
+		grep -q tdpbf16ps "$tmp/tiles/kernels/"avx512_amx_*.c &&
+		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_amx_*' -exec cat {} + | grep -q -e tdpbf16ps -e ldtilecfg
+	ok $? '--isa avx512_amx: its instructions are in no kernel for other CPUs'
+else
+	skip '--isa avx512_amx: this CPU has none'
+fi
 if has_isa avx512_bf16; then
 	"$bin/tl-export" -o "$tmp/groups" --isa avx512_bf16 "$tmp/all" 2>"$tmp/err" &&
-		[ "$(find "$tmp/groups/kernels" -name 'avx512_bf16_*' | wc -l)" -eq 7 ] && [ "$(find "$tmp/groups/kernels" -name 'definition_*' | wc -l)" -eq 7 ] &&
+		[ "$(find "$tmp/groups/kernels" -name 'avx512_bf16_*' | wc -l)" -eq 8 ] && [ "$(find "$tmp/groups/kernels" -name 'definition_*' | wc -l)" -eq 8 ] &&
 		grep -q vdpbf16ps "$tmp/groups/kernels/"avx512_bf16_*.c &&
-		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_bf16_*' -exec cat {} + | grep -q -e vdpbf16ps -e vcvtneps2bf16
+		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_bf16_*' ! -name 'avx512_amx_*' -exec cat {} + | grep -q -e vdpbf16ps -e vcvtneps2bf16
 	ok $? '--isa avx512_bf16: its instructions are in no kernel for other CPUs'
 else
 	skip '--isa avx512_bf16: this CPU has none'

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/nest/nest.h"
+#include "lib/nest/tmul.h"
 
 /* The instruction set of the widest vectors that the program has; with its instructions for bf16
- * where it multiplies groups in such vectors. */
+ * where it multiplies groups in such vectors, and with tile registers where it has some. */
 static const struct isa *isa_of(const struct candidate *c, struct arena *a, struct err *e)
 {
 	struct nest *n = arena_new(a, struct nest);
@@ -20,10 +20,12 @@ static const struct isa *isa_of(const struct candidate *c, struct arena *a, stru
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
 
-		if (b->kind == BUFFER_REG && b->lanes > lanes)
+		if (b->kind == BUFFER_REG && !b->tile_rows && b->lanes > lanes)
 			lanes = b->lanes;
 		groups |= b->kind == BUFFER_REG && b->elem == ELEM_BF16X2;
 	}
+	if (tmul_first(n))
+		return isa_find("avx512_amx");
 	isa = isa_of_lanes(lanes);
 	return groups && !strcmp(isa->name, "avx512") ? isa_find("avx512_bf16") : isa;
 }

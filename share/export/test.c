@@ -119,7 +119,7 @@ static int check(const struct tlx_op *op)
 	float *expected = filled(op->dst, 0, 0), *got = filled(op->dst, 0, 0);
 	int fine = make(op, &d) && expected && got;
 
-	for (int isa = TLX_DEFINITION; fine && isa <= TLX_AVX512_BF16; isa++)
+	for (int isa = TLX_DEFINITION; fine && isa <= TLX_AVX512_AMX; isa++)
 		for (int threads = 1; fine && has_kernel(op, isa) && threads <= 2; threads++) {
 			name = compute(op, &d, threads, isa);
 			fine = name != NULL;

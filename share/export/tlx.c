@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tlx_kernels.h"
@@ -95,12 +96,27 @@ static int has_bf16(void)
 	return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
 }
 
+/* AMX, and may this process use its tiles? Linux gives them to who asks. */
+static int has_amx(void)
+{
+	enum { BF16 = 1 << 22, TILE = 1 << 24, REQUEST = 0x1023, TILE_DATA = 18 };
+	unsigned a, b, c, d;
+
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & (BF16 | TILE)) != (BF16 | TILE))
+		return 0;
+#ifdef SYS_arch_prctl
+	return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+#else
+	return 0;
+#endif
+}
+
 static enum tlx_isa isa_of_cpu(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-		return has_bf16() ? TLX_AVX512_BF16 : TLX_AVX512;
+		return !has_bf16() ? TLX_AVX512 : has_amx() ? TLX_AVX512_AMX : TLX_AVX512_BF16;
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? TLX_AVX2
 									       : TLX_SCALAR;
 }
@@ -115,7 +131,9 @@ static enum tlx_isa isa_asked(void)
 		return TLX_SCALAR;
 	if (isa && !strcmp(isa, "avx2"))
 		return TLX_AVX2;
-	return isa && !strcmp(isa, "avx512") ? TLX_AVX512 : TLX_AVX512_BF16;
+	if (isa && !strcmp(isa, "avx512_bf16"))
+		return TLX_AVX512_BF16;
+	return isa && !strcmp(isa, "avx512") ? TLX_AVX512 : TLX_AVX512_AMX;
 }
 
 static const struct tlx_kernel *choose(const struct tlx_op *op, enum tlx_isa most)

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512, TLX_AVX512_BF16 };
+enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512, TLX_AVX512_BF16, TLX_AVX512_AMX };
 enum { TLX_MAX_SLOTS = 32 };
 
 typedef void tlx_function(const long *params, void *const *buffers, long thread, long threads,
