@@ -18,6 +18,10 @@ ok $? 'and one that has a result in f32'
 "$bin/tl-gen" --arch=avx512_bf16 -n 40 "$tmp/w" >"$tmp/dots" && "$bin/tl-gen" --arch=avx512 -n 40 "$tmp/w" >"$tmp/plain"
 [ $? -eq 0 ] && [ "$(count '"depth":2' "$tmp/dots")" -ge 100 ] && [ "$(count '"depth"' "$tmp/plain")" -eq 0 ]
 ok $? 'products of pairs are proposed where there is an instruction for them'
+printf '{"tl":1,"type":"workload","op":"matmul","prob":"%s","dtype":"bf16"}\n' 20x96:96x24 20x72:72x24 1x96:96x24 | "$bin/tl-check" |
+	"$bin/tl-gen" --arch=avx512_amx -n 40 >"$tmp/tiles"
+[ $? -eq 0 ] && [ "$(grep -o '"prob":"[^"]*"\|"depth":[0-9]*' "$tmp/tiles" | paste -d ' ' - - | sort -u | tr '\n' ' ')" = '"prob":"1x96:96x24" "depth":2 "prob":"20x72:72x24" "depth":24 "prob":"20x96:96x24" "depth":32 ' ]
+ok $? 'tile registers take the largest steps that divide what is summed, of more than a row' || sed 's/^/# /' "$tmp/tiles"
 ! grep '"prob":"5x7:7x9"' "$tmp/dots" | grep -q '"depth"'
 ok $? 'and where what is summed has whole pairs'
 "$bin/tl-extract" -q --format csv "$tmp/w.csv" | "$bin/tl-gen" --arch=avx512_bf16 -n 40 >"$tmp/f32"
@@ -28,7 +32,7 @@ grep -m 1 '"dtype":"f32".*"algo":"gemm"' "$tmp/f32" | sed 's/"candidate_id":"[0-
 grep -q '"status":"unsupported","why":"no tile multiplies these types so"' "$tmp/out"
 ok $? 'and are refused with it' || sed 's/^/# /' "$tmp/out"
 
-measures_for 4 avx512_bf16 avx512 avx2 scalar
+measures_for 4 avx512_amx avx512_bf16 avx512 avx2 scalar
 if has_isa avx512; then # oneDNN knows bf16 from there on
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*bf16.*"verdict":"' "$tmp/r-avx512")" -ge 1 ]
 	ok $? 'and compared with the library in bf16' || grep '"stage":"final"' "$tmp/r-avx512" | sed 's/^/# /'

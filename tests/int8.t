@@ -27,7 +27,7 @@ ok $? 'products of four are proposed where there is an instruction for them, els
 ! grep '"dtype":"s8' "$tmp/dots" | grep -q '"depth":4'
 ok $? 'and for a source without a sign'
 
-measures_for 3 avx512_bf16 avx512_vnni avx512 avx2 scalar
+measures_for 3 avx512_amx avx512_bf16 avx512_vnni avx512 avx2 scalar
 if has_isa avx512_vnni; then
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*".*"verdict":"' "$tmp/r-avx512_vnni")" -ge 1 ] ||
 		[ "$(count '"impl":"onednn 2' "$tmp/r-avx512_vnni")" -eq 0 ] # later versions have no such scales

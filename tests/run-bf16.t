@@ -15,7 +15,7 @@ bf16() { # option.. model
 for name in attention cnn heads mobile products; do
 	batch=
 	[ $name != cnn ] || batch=--batch=2
-	for isa in avx512_bf16 avx512 avx2 scalar; do
+	for isa in avx512_amx avx512_bf16 avx512 avx2 scalar; do
 		if has_isa $isa; then
 			TL_ISA=$isa bf16 -t 2 --check-memory -i tests/run/$name.npz -c tests/run/$name.npz $batch tests/run/$name.onnx &&
 				TL_ISA=$isa bf16 -t 1 -q -i tests/run/$name.npz --compare-single $batch tests/run/$name.onnx

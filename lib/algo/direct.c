@@ -16,7 +16,7 @@
  * lies outside the image, the loops remain.
  */
 #include "lib/algo/algo.h"
-#include "lib/nest/nest.h"
+#include "lib/nest/tmul.h"
 #include "lib/schedule/band.h"
 #include "lib/schedule/block.h"
 #include "lib/schedule/conv.h"
@@ -42,6 +42,7 @@ enum {
 	STREAM,
 	GROUPS,
 	LINES,
+	RUN,
 	DEPTH
 };
 enum { KNOBS = DEPTH + 1 };
@@ -68,6 +69,9 @@ static const struct knob knobs[KNOBS] = {
 	[GROUPS] = {"groups", 1, "Groups whose input is copied together.", .is_rare = 1},
 	[LINES] = {"lines", 1, "Output rows of a tile, at most; several need tile registers.",
 		   .is_rare = 1},
+	[RUN] = {"run", 0,
+		 "1: the lines of a tile are one run of rows, with the padding between them.",
+		 .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
 		   .is_rare = 1},
 };
@@ -99,31 +103,63 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
 
+/* Rows of the input's band that a tile of so many lines has as one run, with the padding between
+ * its lines. */
+static int64_t run_rows(const struct conv *p, int64_t lines)
+{
+	return (lines - 1) * p->band_w + p->ow;
+}
+
+/* Lines are one run of rows where the next pixel is the next row of a tile, and a tile has whole
+ * lines. */
+static void check_run(struct range *r, const struct conv *p, const struct row_split *split)
+{
+	const int64_t *k = r->knob;
+	const char *why = NULL;
+
+	range_need(r, k[COPY] && k[MR] == p->ow && p->sw == 1 && p->sh == 1 && k[LINES] > 1,
+		   "only whole lines that are copied, of unit stride, are one run");
+	range_need(r, !split->rest || run_rows(p, split->rows) >= TMUL_ROWS,
+		   "tile registers have rows for parts of one height");
+	if (!brgemm_tiles_fit(k[VL], k[NV], run_rows(p, k[LINES]), 1, &why))
+		range_need(r, 0, why);
+}
+
+/* Several rows of the output in a tile. */
+static void check_lines(struct range *r, const struct conv *p)
+{
+	const int64_t *k = r->knob, rows = k[ROWS] ? k[ROWS] : p->oh;
+	const struct row_split split = row_split(rows, k[LINES]);
+	const char *why = NULL;
+
+	range_need(r, k[LINES] == 1 || p->oh % rows == 0,
+		   "bands of several rows a tile have one height");
+	range_need(r, split.rows + (split.rest > 0) == k[LINES],
+		   "another value of lines gives the same program");
+	if (k[RUN])
+		check_run(r, p, &split);
+	else if (!brgemm_tiles_fit(k[VL], k[NV], k[MR], k[LINES], &why))
+		range_need(r, 0, why);
+}
+
 /* Weights are loaded once for all lines of a tile: those of few pixels a line would be loaded for
  * few otherwise. */
 static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
 {
-	static const int lines[] = {1, 2, 3, 4, 6, 0};
-	const int64_t *k = r->knob;
-	const char *why = NULL;
-	int64_t rows;
+	enum { SHORT = 10 }; /* pixels: with padding such lines still fill tiles better together */
+	static const int lines[] = {1, 2, 3, 4, 6, 7, 8, 0};
 
-	if (r->tmul)
+	if (r->tmul) {
 		range_values(r, LINES, lines, p->oh);
-	else if (r->knob || !dtypes_are_f32(&w->dtype))
+		range_choice(r, RUN, 1);
+		if (r->space && (p->ow > SHORT || p->kh * p->kw == 1))
+			range_only(r, RUN, 0, NULL);
+	} else if (r->knob || !dtypes_are_f32(&w->dtype)) {
 		range_only(r, LINES, 1, "several rows of the output need tile registers");
-	if (!k || !r->tmul)
-		return;
-	rows = k[ROWS] ? k[ROWS] : p->oh;
-	range_need(r, k[LINES] == 1 || p->oh % rows == 0,
-		   "bands of several rows a tile have one height");
-	range_need(r,
-		   k[LINES] <= rows &&
-			   row_split(rows, k[LINES]).rows + (row_split(rows, k[LINES]).rest > 0) ==
-				   k[LINES],
-		   "another value of lines gives the same program");
-	if (!brgemm_tiles_fit(k[VL], k[NV], k[MR], k[LINES], &why))
-		range_need(r, 0, why);
+		range_only(r, RUN, 0, "several rows of the output need tile registers");
+	}
+	if (r->knob && r->tmul && !r->why)
+		check_lines(r, p);
 }
 
 /* Sums in tile registers take all of k, of which taps that merge have so many values. */
@@ -234,6 +270,7 @@ static void declare(struct direct *s)
 	s->t.tile = tile_of(&s->order.w->dtype, s->depth);
 	s->t.depth = s->depth;
 	s->t.lines = (int)s->k[LINES];
+	s->t.run = s->k[RUN] ? (int)p->band_w : 0;
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);

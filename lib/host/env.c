@@ -251,7 +251,7 @@ static int begin(struct env *v, const struct target *target, struct err *e)
 	if (target->model(&v->cpu, e) < 0)
 		return -1;
 	buf_str(&v->features, ""); /* there may be none */
-	target->features(&v->features);
+	target->features(&v->limits, &v->features);
 	return 0;
 }
 

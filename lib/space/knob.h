@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { KNOB_MAX = 16, KNOB_VALUES = 24 };
+enum { KNOB_MAX = 18, KNOB_VALUES = 24 };
 
 struct knob {
 	const char *name;

@@ -354,8 +354,12 @@ static int model(struct buf *out, struct err *e)
 	return rc;
 }
 
-static void features(struct buf *out)
+/* Those of tiles are left out where TL_ISA, or the system, withholds these: kernels that were
+ * measured with tiles are not for such an env. (Kernels for AVX2 never had any.) */
+static void features(const struct limits *m, struct buf *out)
 {
+	const int has_tiles = m->tiles || m->lanes < 16;
+
 	__builtin_cpu_init();
 #define FEATURE(name)                                                                              \
 	if (__builtin_cpu_supports(name))                                                          \
@@ -367,8 +371,10 @@ static void features(struct buf *out)
 	FEATURE("avx512vl");
 	FEATURE("avx512vnni");
 	FEATURE("avx512bf16");
-	FEATURE("amx-tile");
-	FEATURE("amx-bf16");
+	if (has_tiles) {
+		FEATURE("amx-tile");
+		FEATURE("amx-bf16");
+	}
 #undef FEATURE
 }
 

@@ -67,9 +67,9 @@ void gpu_compile(const char *helper, const char *arch, const char *source, const
 	argv[n] = NULL;
 }
 
-void gpu_features(struct buf *out)
+void gpu_features(const struct limits *m, struct buf *out)
 {
-	(void)out;
+	(void)m, (void)out;
 }
 
 /* "cuda: error: there is none" -> "there is none", the first such line. */

@@ -26,7 +26,7 @@ int gpu_limits(const struct gpu_arch *list, const char *name, const struct targe
 void gpu_compile(const char *helper, const char *arch, const char *source, const char *object,
 		 char *argv[TARGET_ARGS]);
 /* A target's features: none, for the architecture says it all. */
-void gpu_features(struct buf *out);
+void gpu_features(const struct limits *m, struct buf *out);
 /* Runs HELPER OPTION; out gets the line that it prints. -1: it fails, and e has its message; errno
  * is ENOENT if it lacks a library. */
 int gpu_ask(const char *helper, const char *option, struct buf *out, struct err *e);

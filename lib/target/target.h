@@ -56,7 +56,7 @@ struct target {
 	/* The device's name ("unknown" where it does not tell), and the features that matter,
 	 * comma-separated. */
 	int (*model)(struct buf *out, struct err *e);
-	void (*features)(struct buf *out);
+	void (*features)(const struct limits *m, struct buf *out);
 	/* The PCI address of an NVIDIA GPU, by which NVML knows it (lib/host/nvml.h). NULL: the
 	 * target is none. */
 	int (*pci)(struct buf *out, struct err *e);

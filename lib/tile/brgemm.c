@@ -201,7 +201,7 @@ static void store_lines(struct nest *n, const struct brgemm *g, int rows,
 	if (g->lines > 1) {
 		from.line = af_var(nest_for(n, LOOP_SERIAL, "line", af(0), af(g->lines)));
 		of_line.c_at = af_add(o->c_at, af_scale(from.line, o->c_line));
-		from.line = af_mul(from.line, rows);
+		from.line = af_mul(from.line, g->run ? g->run : rows);
 	}
 	brgemm_store_columns(n, &from, rows, &of_line,
 			     o->is_whole || g->tile->end ? BRGEMM_WHOLE : BRGEMM_FINISHED);

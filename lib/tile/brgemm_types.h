@@ -22,6 +22,7 @@ struct brgemm {
 	 * next's; line: the rows of the lines before the one that is
 	 * stored. */
 	int lines;
+	int run; /* of several lines: rows from one to the next, as one run; 0: they are apart */
 	struct affine a_line, line;
 	int b_ahead; /* B is prefetched so many elements ahead, into tile registers */
 

@@ -24,24 +24,23 @@ int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, int64_t lines, con
 	return lines * tiles_of(rows) * nv + nv + 1 <= TMUL_REGISTERS;
 }
 
+/* Lines that are apart, and rows of each, of which a tile has `rows` results. */
 static int lines_of(const struct brgemm *g)
 {
-	return g->lines ? g->lines : 1;
+	return g->lines && !g->run ? g->lines : 1;
 }
 
-static int tiles_down(const struct nest *n, const struct brgemm *g, int rows)
+static int height_of(const struct brgemm *g, int rows)
 {
-	const int each = n->buffer[g->tiles].tile_rows;
-
-	return lines_of(g) * ((rows + each - 1) / each);
+	return g->run ? (g->lines - 1) * g->run + rows : rows;
 }
 
 static void registers(struct nest *n, struct brgemm *g, int max_rows)
 {
 	static const char name[] = "sums";
-	const int down = (int)tiles_of(max_rows);
+	const int height = height_of(g, max_rows), down = (int)tiles_of(height);
 
-	g->tiles = nest_tiles(n, "tile", g->tile->sum, (max_rows + down - 1) / down,
+	g->tiles = nest_tiles(n, "tile", g->tile->sum, (height + down - 1) / down,
 			      down * lines_of(g), g->nv);
 	g->acc = nest_near(n, name, BRGEMM_TILES * TMUL_ROWS * TMUL_COLUMNS);
 	nest_elem(n, g->acc, g->tile->sum);
@@ -51,11 +50,13 @@ static void registers(struct nest *n, struct brgemm *g, int max_rows)
 static struct tmul operation(const struct nest *n, const struct brgemm *g, int rows,
 			     enum tmul_op op)
 {
+	const int each = n->buffer[g->tiles].tile_rows, height = height_of(g, rows);
+
 	return (struct tmul){.op = op,
-			     .down = tiles_down(n, g, rows),
+			     .down = lines_of(g) * ((height + each - 1) / each),
 			     .across = g->nv,
 			     .lines = lines_of(g),
-			     .height = rows};
+			     .height = height};
 }
 
 static void begin(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at)
@@ -90,7 +91,7 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	m.left = g->a;
 	m.left_at = a_at;
 	m.left_row = g->a_row;
-	m.left_line = g->lines > 1 ? g->a_line : af(0);
+	m.left_line = lines_of(g) > 1 ? g->a_line : af(0);
 	m.memory = g->b;
 	m.at = b_at;
 	m.row = g->b_k.c / (g->depth / g->tile->group);
