@@ -103,8 +103,7 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
 
-/* Rows of the input's band that a tile of so many lines has as one run, with the padding between
- * its lines. */
+/* Returns how many rows a tile of so many lines has as one run, with the padding between them. */
 static int64_t run_rows(const struct conv *p, int64_t lines)
 {
 	return (lines - 1) * p->band_w + p->ow;
@@ -125,7 +124,7 @@ static void check_run(struct range *r, const struct conv *p, const struct row_sp
 		range_need(r, 0, why);
 }
 
-/* Several rows of the output in a tile. */
+/* Checks the knobs of a tile with several rows of the output. */
 static void check_lines(struct range *r, const struct conv *p)
 {
 	const int64_t *k = r->knob, rows = k[ROWS] ? k[ROWS] : p->oh;
@@ -142,8 +141,8 @@ static void check_lines(struct range *r, const struct conv *p)
 		range_need(r, 0, why);
 }
 
-/* Weights are loaded once for all lines of a tile: those of few pixels a line would be loaded for
- * few otherwise. */
+/* A tile loads weights once for all of its lines. With one line of few pixels, weights would be
+ * loaded for few products. */
 static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
 {
 	enum { SHORT = 10 }; /* pixels: with padding such lines still fill tiles better together */
@@ -456,7 +455,7 @@ static void rows(struct direct *s, int oh, int j)
 		nest_close(n);
 }
 
-/* All rows of the band, several at a time. */
+/* Computes all rows of the band, several at a time. */
 static void lines(struct direct *s, int j)
 {
 	const struct parts parts = {

@@ -12,8 +12,8 @@
  * or it stores the sums. The left side's values of k lie side by side. The right side's lie as its
  * columns in a vector of groups (elem.h).
  *
- * The products of bf16 treat numbers below the smallest normal one as zero, and sum pairs after one
- * another in single precision. Those of whole numbers are exact, and keep 32 bits of a sum.
+ * The products of bf16 treat numbers below the smallest normal one as zero, and sum in single
+ * precision, in an order of their own. Those of whole numbers are exact, and keep 32 bits of a sum.
  */
 #ifndef TL_NEST_TMUL_H
 #define TL_NEST_TMUL_H

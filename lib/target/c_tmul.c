@@ -2,7 +2,7 @@
 
 #include "lib/nest/tmul.h"
 
-/* Of sums of one type. */
+/* These are for sums of one type. */
 static const char words[] =
 	"#ifndef TILE_WORDS\n"
 	"#define TILE_WORDS\n"
@@ -13,7 +13,7 @@ static const char words[] =
 	"{ for (long i = 0; i < 16 * rows; i++) t[i] = from[i % 16]; } \\\n"
 	"RUN void tile_store_##T(const T *t, long rows, T *to, long row) \\\n"
 	"{ for (long i = 0; i < 16 * rows; i++) to[i / 16 * row + i % 16] = t[i]; }\n"
-	/* A row of the left side times groups of G values of the right side. */
+	/* Adds a row of the left side times groups of G values of the right side. */
 	"#define TILE_PRODUCTS(T, A, B, G, VALUE) \\\n"
 	"RUN void tile_add_##T##_##A(T *t, long rows, long depth, const A *a, long a_row, \\\n"
 	"const B *b, long b_row) \\\n"

@@ -37,7 +37,7 @@ static void address(struct x86 *x, int buffer, const struct affine *at, const ch
 	x86_line(x, "leaq (%s,%%rax,%d), %s", reg, x86_elem_bytes(x, buffer), reg);
 }
 
-/* Bytes of so many elements of the left side, a constant. */
+/* Returns the bytes of so many elements of the left side, which must be a constant. */
 static int64_t left_bytes(struct x86 *x, const struct tmul *m, const struct affine *elements)
 {
 	const struct linear l = x86_linear(x, elements);
@@ -223,7 +223,7 @@ struct shape {
 	int rows, bytes; /* of a row */
 };
 
-/* Of a register, which may be of sums, of the right side, or of the left side. */
+/* Returns the shape of a register, which may be of sums, of the right side, or of the left side. */
 static struct shape shape_of(const struct x86 *x, const struct node *t, int number)
 {
 	const struct buffer *sums = &x->n->buffer[t->buffer];
@@ -236,7 +236,7 @@ static struct shape shape_of(const struct x86 *x, const struct node *t, int numb
 	return (struct shape){sums->tile_rows, t->tmul->depth * 4 / group};
 }
 
-/* Of 64 bytes: the palette, bytes of rows from byte 16 on, and rows from byte 48 on. */
+/* They have 64 bytes: the palette, bytes of rows from byte 16 on, and rows from byte 48 on. */
 void x86_tmul_shapes(struct x86 *x)
 {
 	const struct node *t = tmul_first(x->n);
