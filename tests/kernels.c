@@ -626,7 +626,7 @@ static void check_tiles(const struct limits *m)
 		p.w.rhs_const = 1;
 		if (!types[i % 2](&p.w))
 			bail_out("%s has no such types", problems[i / 2][1]);
-		check_problem(&p, &as_if, 12, &all, &tally);
+		check_problem(&p, &as_if, 5, &all, &tally);
 	}
 	close_problems();
 	ok(!tally.bad && tally.compiled, "%s: tiles: %lld compiled, %lld as assembly", m->isa,
