@@ -923,6 +923,27 @@ static int64_t from_env(const char *name, int64_t def)
 	return s ? atoll(s) : def;
 }
 
+/* Rows above the image are filled with the source's zero point, whatever blocks of channels are. */
+static void check_filled(const struct limits *m, const struct shares *one_in)
+{
+	static const char *const problems[] = {"g5ic10ih3iw9oc10oh2ow5kh2kw2sh3sw2ph2pw0",
+					       "ic12ih5oc16oh5kh3ph1", "g16ic16ih5oc16oh5kh3ph1"};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, "conv2d", problems[i], "nhwc", "bias,pad", &e) < 0 ||
+		    workload_set_dtype(&p.w, "s8:s8:s32", strlen("s8:s8:s32"), &e) < 0)
+			bail_out("%s", e.msg);
+		check_problem(&p, m, 12, one_in, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.candidates, "%s: padding has the zero point: %lld interpreted",
+	   m->isa, (long long)tally.candidates);
+}
+
 /* Returns the first kind of problems whose kernels differ by the machine's dots and tiles. */
 static int first_kind(void)
 {
@@ -1009,6 +1030,7 @@ int main(void)
 		}
 		check_extremes(&m);
 		check_halves(&m);
+		check_filled(&m, &one_in);
 		if (!m.dots)
 			check_groups_by_hand(&m);
 		if (m.lanes == 16 && (m.tiles || !m.dots))

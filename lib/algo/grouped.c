@@ -138,7 +138,7 @@ static struct access copy_band(struct grouped *s, int img, int g)
 {
 	const struct conv *p = &s->p;
 	int64_t tile = (int64_t)s->t.nv * s->t.reads, kc = s->k[NC] ? s->k[NC] * tile : p->ic;
-	struct chunk chunk = {.loop = -1};
+	struct chunk chunk = {.loop = -1, .k = af(p->ic)};
 	struct access band;
 
 	if (s->k[NC]) {

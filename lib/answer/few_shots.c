@@ -14,7 +14,7 @@
 #include "lib/io/pipeline.h"
 #include "lib/io/record.h"
 
-/* What tl-tune may take beside its time: to begin, and to end the round that it is in. */
+/* tl-tune may take so long beside its time, to begin and to end the round that it is in. */
 static const double BESIDE_S = 2;
 
 /* The time that is asked of a race is this share of what a workload has, within these limits. */

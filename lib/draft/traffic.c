@@ -224,7 +224,7 @@ struct caches {
 	int depth[WALK_SIZES]; /* of the loop that fits, for the last site */
 };
 
-/* What does not fit a cache fits no smaller one. So a larger cache before it says where to begin.
+/* Data that do not fit a cache fit no smaller one. So a larger cache before it says where to begin.
  */
 static void find_depths(struct caches *c, const struct walk_site *t, const double *body)
 {

@@ -354,7 +354,7 @@ static int model(struct buf *out, struct err *e)
 	return rc;
 }
 
-/* Those of tiles are left out where TL_ISA, or the system, withholds these: kernels that were
+/* Leaves out those of tiles where TL_ISA, or the system, withholds these: kernels that were
  * measured with tiles are not for such an env. (Kernels for AVX2 never had any.) */
 static void features(const struct limits *m, struct buf *out)
 {

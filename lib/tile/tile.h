@@ -30,8 +30,9 @@ struct tile {
 	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
 	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		     struct affine b_at);
-	/* Of a tile that has tile registers: declares them and the memory for sums; begins the sums
-	 * with the bias (-1: with zero); and puts them down in that memory. NULL: it has vectors.
+	/* Functions of a tile that has tile registers: the first declares them and the memory for
+	 * sums; the next begins the sums with the bias (-1: with zero); and the last puts them down
+	 * in that memory. NULL: it has vectors.
 	 */
 	void (*registers)(struct nest *n, struct brgemm *g, int max_rows);
 	void (*begin)(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at);

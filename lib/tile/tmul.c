@@ -100,6 +100,9 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	nest_tmul(n, g->tiles, &m);
 }
 
+/* All of them have these. */
+#define TMUL .lanes = TMUL_COLUMNS, .registers = registers, .begin = begin, .step = step, .end = end
+
 const struct tile tile_tmul_bf16 = {
 	.name = "tmul_bf16",
 	.group = 2,
@@ -107,11 +110,7 @@ const struct tile tile_tmul_bf16 = {
 	.type = DTYPE_BF16,
 	.weights = DTYPE_BF16,
 	.right = ELEM_BF16X2,
-	.lanes = TMUL_COLUMNS,
-	.registers = registers,
-	.begin = begin,
-	.step = step,
-	.end = end,
+	TMUL,
 };
 
 const struct tile tile_tmul_u8 = {
@@ -122,11 +121,7 @@ const struct tile tile_tmul_u8 = {
 	.weights = DTYPE_S8,
 	.sum = ELEM_S32,
 	.right = ELEM_S8X4,
-	.lanes = TMUL_COLUMNS,
-	.registers = registers,
-	.begin = begin,
-	.step = step,
-	.end = end,
+	TMUL,
 };
 
 const struct tile tile_tmul_s8 = {
@@ -137,9 +132,5 @@ const struct tile tile_tmul_s8 = {
 	.weights = DTYPE_S8,
 	.sum = ELEM_S32,
 	.right = ELEM_S8X4,
-	.lanes = TMUL_COLUMNS,
-	.registers = registers,
-	.begin = begin,
-	.step = step,
-	.end = end,
+	TMUL,
 };
