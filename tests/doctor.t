@@ -20,6 +20,13 @@ done >"$tmp/missing"
 cat "$tmp/missing"
 [ ! -s "$tmp/missing" ] && ! grep -q -e '->' "$tmp/out"
 ok $? 'it tells all, and nothing is amiss'
+if has_isa avx512_amx; then
+	grep -q 'amx-bf16' "$tmp/out" && TL_ISA=avx512_bf16 "$bin/tl-doctor" --noise 0 -d "$tmp/db" >"$tmp/bf16" 2>"$tmp/err" && ! grep -q amx "$tmp/bf16" &&
+		[ "$(grep '^env ' "$tmp/out" | cut -d , -f 1)" != "$(grep '^env ' "$tmp/bf16" | cut -d , -f 1)" ]
+	ok $? 'without its tile registers it is another env'
+else
+	skip 'tile registers: this CPU has none'
+fi
 grep -q '^database .*is not there yet' "$tmp/out" && [ ! -e "$tmp/db" ]
 ok $? 'a database that is not there yet is no fault, and is not made'
 awk -v n=3 -f "$here/results.awk" "$here/workloads.ndjson" | "$bin/tl-store" -q -d "$tmp/db"

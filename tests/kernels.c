@@ -598,7 +598,7 @@ static void check_groups_by_hand(const struct limits *m)
 
 static int in_bytes(struct workload *w);
 
-/* Candidates with tiles, all compiled: as assembly, or, on a machine without tiles, as loops. */
+/* Compiles all candidates with tiles: as assembly, or, on a machine without tiles, as loops. */
 static void check_tiles(const struct limits *m)
 {
 	static const char *const problems[][3] = {

@@ -147,6 +147,7 @@ static void list_lines(struct range *r, const struct workload *w, const struct c
 {
 	enum { SHORT = 10 }; /* pixels: with padding such lines still fill tiles better together */
 	static const int lines[] = {1, 2, 3, 4, 6, 7, 8, 0};
+	static const char why[] = "several rows of the output need tile registers";
 
 	if (r->tmul) {
 		range_values(r, LINES, lines, p->oh);
@@ -154,8 +155,8 @@ static void list_lines(struct range *r, const struct workload *w, const struct c
 		if (r->space && (p->ow > SHORT || p->kh * p->kw == 1))
 			range_only(r, RUN, 0, NULL);
 	} else if (r->knob || !dtypes_are_f32(&w->dtype)) {
-		range_only(r, LINES, 1, "several rows of the output need tile registers");
-		range_only(r, RUN, 0, "several rows of the output need tile registers");
+		range_only(r, LINES, 1, why);
+		range_only(r, RUN, 0, why);
 	}
 	if (r->knob && r->tmul && !r->why)
 		check_lines(r, p);
@@ -178,23 +179,21 @@ static int ranges(const struct workload *w, struct range *r)
 	static const int chunks[] = {16, 32, 64, 128, 256, 0};
 	static const int powers[] = {1, 2, 4, 8, 16, 32, 0};
 	const int64_t *k = r->knob;
-	int64_t depth, group, steps; /* of a tap */
+	int64_t channels, depth, group, steps; /* of a tap */
 	struct conv p;
 
 	if (!conv_of(w, &p))
 		return 0;
-	depth = padded_channels(w, r, p.ic);
-	range_tmul(r, DEPTH, w, depth, p.ow, 1);
+	channels = padded_channels(w, r, p.ic);
+	range_tmul(r, DEPTH, w, channels, p.ow, 1);
 	if (r->space && !r->tmul)
-		range_tmul(r, DEPTH, w, p.kw * depth, p.ow, 1);
+		range_tmul(r, DEPTH, w, p.kw * channels, p.ow, 1);
 	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
-	if (r->space || !r->tmul || !k[MERGE])
-		depth = range_depth(r, DEPTH, w, padded_channels(w, r, p.ic), KC, 1);
-	else
-		depth = range_depth(r, DEPTH, w, p.kw * padded_channels(w, r, p.ic), KC, 1);
+	depth = range_depth(r, DEPTH, w, k && r->tmul && k[MERGE] ? p.kw * channels : channels, KC,
+			    1);
 	group = tile_of(&w->dtype, depth)->group;
 	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
@@ -215,7 +214,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_only(r, COPY, 1, "padding needs the copy");
 	list_lines(r, w, &p);
 	if (r->tmul)
-		limit_tiles(r, w, p.kw * padded_channels(w, r, p.ic));
+		limit_tiles(r, w, p.kw * channels);
 	if (p.ic % group) {
 		range_only(r, COPY, 1, "channels are padded in the copy");
 		range_only(r, KC, 0, "padded channels are no chunks");
@@ -417,9 +416,7 @@ static void row(struct direct *s, int oh, int j)
 		at.ow = x.row;
 		at.channel = af_mul(af_var(x.j), s->nr);
 		place(s, &at, x.j);
-		if (s->k[AHEAD] && s->t.tile->most)
-			s->t.b_ahead = brgemm_page(s->order.w->dtype.wei);
-		else if (s->k[AHEAD])
+		if (s->k[AHEAD])
 			block_look_ahead(&s->t, &s->out, x.innermost != NULL, s->parts.split.rows,
 					 !s->k[COPY] && !s->t.ntaps);
 		brgemm_tile(n, &s->t, x.rows, &s->out, s->chunk.loop, af_var(s->chunk.count));

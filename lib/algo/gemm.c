@@ -293,9 +293,7 @@ static void tile(struct gemm *s, const struct sweep *x)
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
 	}
-	if (s->k[AHEAD] && s->g.tile->most)
-		s->g.b_ahead = brgemm_page(s->w->dtype.wei);
-	else if (s->k[AHEAD])
+	if (s->k[AHEAD])
 		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
 				 !s->k[PACK_A]);
 	if (is_split(s))

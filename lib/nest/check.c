@@ -304,7 +304,7 @@ static int check_mma(struct check *c, const struct node *t)
 	return check_constant(c, &t->a, acc->name);
 }
 
-/* Memory of a product's side, or of sums. */
+/* Checks the memory of a product's side, or of sums. */
 static int check_tmul_memory(struct check *c, int buffer, enum elem elem, int is_stored)
 {
 	const struct buffer *b = &c->n->buffer[nest_base(c->n, buffer)];

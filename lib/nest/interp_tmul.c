@@ -4,19 +4,19 @@
 
 enum { COLUMNS = TMUL_COLUMNS, MOST_DEPTH = TMUL_ROW_BYTES };
 
-/* A tile of the array, by its numbers. */
+/* This is a tile of the array, by its numbers. */
 struct tile {
 	int i, j;
 	struct place sums;
 };
 
-/* Where row r of a tile is. */
+/* Returns where row r of a tile is. */
 static double *row_of(const struct tile *x, int r)
 {
 	return x->sums.r + (int64_t)r * COLUMNS;
 }
 
-/* The vector in memory of this row of the array and the tile's columns. */
+/* Finds the vector in memory of this row of the array and the tile's columns. */
 static int locate_row(struct interp *s, const struct node *t, const struct tile *x, int64_t row,
 		      struct place *p)
 {
@@ -65,7 +65,7 @@ static int store(struct interp *s, const struct node *t, struct tile *x)
 	return 0;
 }
 
-/* The right side's values for a tile: element (k, column). */
+/* These are the right side's values for a tile: element (k, column). */
 struct right {
 	double of[MOST_DEPTH][COLUMNS];
 };

@@ -1,6 +1,7 @@
 #include "lib/schedule/block.h"
 
 #include "lib/space/knob.h"
+#include "lib/tile/tile.h"
 
 struct block block_of(const char *loop, const char *name, int64_t extent, int64_t size)
 {
@@ -100,6 +101,12 @@ int sweep_next(struct nest *n, struct sweep *x)
 void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, int rows,
 		      int in_place)
 {
+	enum { PAGE = 4096, GROUP = 4 }; /* bytes */
+
+	if (g->tile->most) {
+		g->b_ahead = PAGE / GROUP * g->tile->group;
+		return;
+	}
 	if (beside) {
 		g->c_next = af((int64_t)g->nv * g->lanes);
 		return;

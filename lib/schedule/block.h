@@ -65,7 +65,8 @@ int sweep_next(struct nest *n, struct sweep *x);
 
 /* Prefetching what the next tile of the innermost loop touches: it is beside this one, in the next
  * columns, or below it, `rows` further on, where A's rows are prefetched if they are read in place.
- */
+ * Tile registers prefetch the right side by a page instead, for a processor reads ahead within one
+ * by itself. */
 void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, int rows,
 		      int in_place);
 

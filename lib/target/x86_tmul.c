@@ -27,7 +27,7 @@ static int sum_register(const struct node *t, int i, int j)
 	return i * t->tmul->across + j;
 }
 
-/* reg = the address of an element. */
+/* Puts the address of an element into a register. */
 static void address(struct x86 *x, int buffer, const struct affine *at, const char *reg)
 {
 	const struct linear l = x86_linear(x, at);

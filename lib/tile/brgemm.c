@@ -271,13 +271,6 @@ int brgemm_may_look_ahead(int64_t elements, const struct limits *m)
 	return elements * (int64_t)sizeof(float) > m->l2 / 2;
 }
 
-int brgemm_page(enum dtype weights)
-{
-	enum { PAGE = 4096 };
-
-	return PAGE / elem_size(elem_of(weights));
-}
-
 const char brgemm_cannot_chunk[] = "partial sums would overwrite the tensor that is added";
 
 int brgemm_chunks(int npost, const struct post_op *post)

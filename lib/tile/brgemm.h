@@ -41,9 +41,6 @@ void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struc
 /* Activations of so many elements do not stay in the second-level cache from one operator to the
  * next: then it may pay to prefetch them. */
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m);
-/* Elements of a right side of this type by which tile registers prefetch it: a page, for a
- * processor reads ahead within one by itself. */
-int brgemm_page(enum dtype weights);
 /* Can k be cut into chunks? Not where partial sums in c would take the place of a tensor that is
  * added later than first. If not, the reason. */
 int brgemm_chunks(int npost, const struct post_op *post);
