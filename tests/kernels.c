@@ -20,6 +20,7 @@
 #include "lib/io/proc.h"
 #include "lib/space/isa.h"
 #include "lib/trial/cell.h"
+#include "lib/nest/tmul.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
 #include "lib/target/runner.h"
@@ -362,11 +363,13 @@ static int64_t *compiled_of_algo(const struct algo *a)
 	return &compiled_of[i];
 }
 
-/* The first algorithm for this target of which nothing has been compiled, or NULL. */
-static const char *not_compiled(void)
+/* The first algorithm for this target of which nothing has been compiled, or NULL. Tile registers
+ * need vectors of 16 lanes. */
+static const char *not_compiled(const struct limits *m)
 {
 	for (int i = 0; algo_list[i]; i++)
-		if (!compiled_of[i] && algo_suits(algo_list[i], target_default()))
+		if (!compiled_of[i] && algo_suits(algo_list[i], target_default()) &&
+		    (m->lanes == TMUL_COLUMNS || !algo_list[i]->halves))
 			return algo_list[i]->name;
 	return NULL;
 }
@@ -508,7 +511,7 @@ static void check_left(const struct limits *m, const struct shares *one_in, stru
 	const struct data_env env = {.limits = *m};
 	const char *name;
 
-	for (int i = 0; i < DRAWS && (name = not_compiled()); i++) {
+	for (int i = 0; i < DRAWS && (name = not_compiled(m)); i++) {
 		struct problem p = {0};
 		struct search_space space;
 
@@ -598,6 +601,61 @@ static void check_groups_by_hand(const struct limits *m)
 
 static int in_bytes(struct workload *w);
 
+static int in_single(struct workload *w)
+{
+	return dtypes_are_f32(&w->dtype);
+}
+
+/* What is infinite, or too large for bf16, or NaN, makes what it makes in single precision. */
+static void check_special(void)
+{
+	enum { ROW = 32, COLUMNS = 16 };
+	static const float special[] = {INFINITY, -INFINITY, NAN, 3.4e38F, -1e-30F};
+	const struct algo *gemm = algo_find("gemm_bf16x2", strlen("gemm_bf16x2"));
+	struct candidate c = {.target = target_default(), .algo = gemm};
+	void *buffers[NEST_BUFFERS];
+	struct kept *k = keep_new();
+	struct problem p = {0};
+	struct err e = ERR_INIT;
+	int good = 1;
+
+	if (workload_from_text(&p.w, "matmul", "16x32:32x16", "ab", "", &e) < 0)
+		bail_out("%s", e.msg);
+	p.w.rhs_const = 1;
+	problem_open(&p);
+	c.w = p.w;
+	for (int i = 0; i < gemm->nknobs; i++) {
+		const char *name = gemm->knob[i].name;
+		const int is_size = !strcmp(name, "vl") || !strcmp(name, "mr");
+
+		c.knob[i] = is_size ? 16 : !strcmp(name, "depth") ? 32 : gemm->knob[i].frozen;
+	}
+	for (int i = 0; i < COLUMNS; i++)
+		p.tensor[TENSOR_WEIGHTS][i] = 1;
+	for (int i = 0; i < (int)(sizeof special / sizeof *special); i++)
+		for (int j = 0; j < ROW; j++)
+			p.tensor[TENSOR_SRC][i * ROW + j] = j ? 0 : special[i];
+	if (candidate_build(&c, &k->n, &e) < 0)
+		bail_out("%s", e.msg);
+	operands_open(&p, &k->n, THREADS, buffers);
+	good &= interp_team(&k->n, THREADS, buffers, &e) == 0;
+	for (int i = 0; i < k->n.nslots; i++)
+		for (int j = 0; operand_buffer(&k->n, i)->written && j < COLUMNS; j++) {
+			const float *sum = (const float *)buffers[i] + j;
+
+			good &= sum[0] == INFINITY && sum[COLUMNS] == -INFINITY &&
+				isnan(sum[2 * COLUMNS]) &&
+				fabsf(sum[3 * COLUMNS] / special[3] - 1) < 1e-5F &&
+				fabsf(sum[4 * COLUMNS] / special[4] - 1) < 1e-5F;
+		}
+	ok(good, "halves: infinities, NaN, large and small numbers: %s", e.msg);
+	operands_close(&k->n, THREADS, buffers);
+	problem_close(&p);
+	k->next = kept;
+	kept = k;
+	drop_first();
+}
+
 /* Compiles all candidates with tiles: as assembly, or, on a machine without tiles, as loops. */
 static void check_tiles(const struct limits *m)
 {
@@ -609,23 +667,24 @@ static void check_tiles(const struct limits *m)
 		{"matmul", "49x64:64x72", "ab"},
 		{"matmul", "21x96:96x16", "ab"},
 	};
-	static int (*const types[])(struct workload *) = {in_bf16, in_bytes};
+	static int (*const types[])(struct workload *) = {in_bf16, in_bytes, in_single};
+	const size_t ntypes = sizeof types / sizeof *types;
 	const struct shares all = {1, 1};
 	struct limits as_if = *m;
 	struct tally tally = {0};
 
 	as_if.tiles = isa_find("avx512_amx")->tiles;
 	as_if.dots = isa_find("avx512_amx")->dots;
-	for (size_t i = 0; i < sizeof problems / sizeof *problems * 2; i++) {
+	for (size_t i = 0; i < sizeof problems / sizeof *problems * ntypes; i++) {
+		const char *const *text = problems[i / ntypes];
 		struct problem p = {0};
 		struct err e = ERR_INIT;
 
-		if (workload_from_text(&p.w, problems[i / 2][0], problems[i / 2][1],
-				       problems[i / 2][2], "bias,relu", &e) < 0)
+		if (workload_from_text(&p.w, text[0], text[1], text[2], "bias,relu", &e) < 0)
 			bail_out("%s", e.msg);
 		p.w.rhs_const = 1;
-		if (!types[i % 2](&p.w))
-			bail_out("%s has no such types", problems[i / 2][1]);
+		if (!types[i % ntypes](&p.w))
+			bail_out("%s has no such types", text[1]);
 		check_problem(&p, &as_if, 5, &all, &tally);
 	}
 	close_problems();
@@ -971,6 +1030,7 @@ int main(void)
 
 	if (!mkdtemp(dir))
 		bail_out("no folder under /tmp");
+	check_special();
 	for (int kind = POST_HARDSWISH; kind <= POST_GELU_TANH; kind++)
 		check_accuracy((enum post)kind);
 	for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
@@ -1041,7 +1101,7 @@ int main(void)
 
 			check_left(&m, &one_in, &tally);
 			close_problems();
-			name = not_compiled();
+			name = not_compiled(&m);
 			ok(!name && !tally.bad,
 			   "%s: candidates of every algorithm were compiled%s%s", isas[k],
 			   name ? ", but not of " : "", name ? name : "");

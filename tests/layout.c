@@ -1,4 +1,5 @@
 /* Packing: the order of axes, padding, and maps along one dimension and along two at once. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/space/layout.h"
@@ -176,6 +177,35 @@ static void test_turned(void)
 	ok(!memcmp(want, got, sizeof want), "and give the same");
 }
 
+/* The first half is of bf16, and both are the value but for 2^-17 of it. */
+static void test_halves(void)
+{
+	static const float special[] = {1.00390625F, -3.14159265F, 0,	      3.4028235e38F,
+					INFINITY,    -INFINITY,	   3.39e-30F, -7};
+	enum { N = sizeof special / sizeof *special };
+	struct packing p = {0};
+	const int d = packing_dim(&p, N);
+	float out[2 * N];
+	int is_bf16 = 1, is_sum = 1;
+
+	packing_halves(&p);
+	packing_axis(&p, d, N, 1);
+	packing_run(&p, special, out);
+	for (int i = 0; i < N; i++) {
+		const double x = (double)special[i], sum = (double)out[i] + (double)out[N + i];
+		uint32_t bits;
+
+		memcpy(&bits, &out[i], sizeof bits);
+		is_bf16 &= (bits & 0xffff) == 0 && isfinite(out[i]);
+		is_sum &= sum == x && (isinf(x) || fabs((double)out[N + i]) <= fabs(x) * 0x1p-8);
+	}
+	ok(is_bf16 && is_sum, "halves: the first is a finite bf16 number, and both are the value");
+	p.extent[d] = 1;
+	packing_run(&p, (const float[]){NAN}, out);
+	ok(isnan(out[0]) && isnan(out[N]) && out[1] == 0 && out[N + 1] == 0,
+	   "both halves of NaN are NaN, and those of padding are zero");
+}
+
 int main(void)
 {
 	fill();
@@ -183,6 +213,7 @@ int main(void)
 	test_many_panels();
 	test_map();
 	test_joint_map();
+	test_halves();
 	test_long_runs();
 	test_turned();
 	return done_testing();

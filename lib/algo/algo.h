@@ -31,6 +31,9 @@ struct algo {
 	 * rounding? Only a choice that was measured takes such an algorithm
 	 * (lib/answer/zero_shot.h). */
 	int uneven;
+	/* Does it compute products in single precision by halves of bf16 (lib/nest/tmul.h)? Its
+	 * results differ from others' by some 3e-6 of the largest. */
+	int halves;
 	int rev;
 	int nknobs;
 	const struct knob *knob;
@@ -54,6 +57,8 @@ int algo_space(const struct algo *a, const struct workload *w, const struct limi
  * *why. */
 int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,
 	       const char **why);
+/* Not where it computes by halves and single precision is asked for as such (strict.h). */
+int algo_is_allowed(const struct algo *a);
 /* Can the target do what the algorithm needs? */
 int algo_suits(const struct algo *a, const struct target *t);
 

@@ -15,6 +15,8 @@
  * innermost loop, it computes no addresses at all: they advance by additions. Where a kernel row
  * lies outside the image, the loops remain.
  */
+#include "lib/algo/direct.h"
+
 #include "lib/algo/algo.h"
 #include "lib/nest/tmul.h"
 #include "lib/schedule/band.h"
@@ -26,7 +28,7 @@
 #include "lib/tile/brgemm.h"
 #include "lib/tile/tile.h"
 
-enum {
+enum direct_knob {
 	VL,
 	NV,
 	MR,
@@ -45,9 +47,10 @@ enum {
 	RUN,
 	DEPTH
 };
-enum { KNOBS = DEPTH + 1 };
 
-static const struct knob knobs[KNOBS] = {
+_Static_assert((int)DEPTH + 1 == (int)DIRECT_KNOBS, "callers know how many there are");
+
+const struct knob direct_knobs[DIRECT_KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
 	[MR] = {"mr", 1, "Pixels of the register tile, at most, in near-equal parts of a row."},
@@ -64,7 +67,7 @@ static const struct knob knobs[KNOBS] = {
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0,
 		   "1: what the next register tile reads and writes is prefetched; tile registers "
-		   "prefetch the weights."},
+		   "prefetch the weights (1), or the next panel of them (2)."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 	[GROUPS] = {"groups", 1, "Groups whose input is copied together.", .is_rare = 1},
 	[LINES] = {"lines", 1, "Output rows of a tile, at most; several need tile registers.",
@@ -173,7 +176,7 @@ static void limit_tiles(struct range *r, const struct workload *w, int64_t merge
 		range_more(r, DEPTH, tile_tmul_depth(&w->dtype, r->machine->tiles, merged));
 }
 
-static int ranges(const struct workload *w, struct range *r)
+int direct_ranges(const struct workload *w, struct range *r)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {16, 32, 64, 128, 256, 0};
@@ -188,6 +191,8 @@ static int ranges(const struct workload *w, struct range *r)
 	range_tmul(r, DEPTH, w, channels, p.ow, 1);
 	if (r->space && !r->tmul)
 		range_tmul(r, DEPTH, w, p.kw * channels, p.ow, 1);
+	if (r->halves && !r->tmul && r->space)
+		return 0;
 	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))
 		return 1;
 	if (r->space && p.oc <= r->machine->lanes / 2 && r->machine->lanes > 8)
@@ -208,10 +213,10 @@ static int ranges(const struct workload *w, struct range *r)
 	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * steps);
 	if (p.kh > 1 && p.kh * p.kw * steps <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, p.kh * p.kw * steps);
-	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
+	range_ahead(r, AHEAD, ORDER, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
 	range_stream(r, STREAM, w, KC);
-	if (p.padded)
-		range_only(r, COPY, 1, "padding needs the copy");
+	if (p.padded || r->halves)
+		range_only(r, COPY, 1, "padding, or the split in halves, needs the copy");
 	list_lines(r, w, &p);
 	if (r->tmul)
 		limit_tiles(r, w, p.kw * channels);
@@ -237,12 +242,15 @@ struct direct {
 	struct conv p;
 	struct parts parts;	  /* of a row of output pixels */
 	int64_t depth;		  /* of the tile: channels in a step */
+	int halves;		  /* are both sides split? */
 	int64_t group;		  /* of these, those that stand side by side in the weights */
 	int64_t rows, kc, nc;	  /* as the knobs say, where 0 is all */
 	int64_t nr, tiles, panel; /* channels of a tile, tiles of channels, weights of one */
 	int img, g;		  /* variables */
 	struct affine in_band;	  /* the group, counted from the first one of the copy */
 	struct block bands, panels;
+	struct affine line; /* the open row, or several, of the band, and how many these are */
+	int64_t lines;
 	struct chunk chunk;
 	struct access in;  /* what the tile reads: the input, or the band; rows as of the output */
 	struct access to;  /* what it writes */
@@ -255,6 +263,7 @@ struct direct {
 
 static void declare(struct direct *s)
 {
+	const struct tile *tile = tile_of(&s->order.w->dtype, s->depth);
 	const struct conv *p = &s->p;
 	const struct extent bias[] = {{p->g, p->g}, {p->oc, s->tiles * s->nr}};
 	struct nest *n = s->n;
@@ -262,10 +271,12 @@ static void declare(struct direct *s)
 	s->in = conv_src(p, reorder_src(&s->order));
 	if (p->fills)
 		s->pad = conv_pad(n, s->order.w, p);
-	s->t.b = conv_weights(n, p, s->nr, s->kc, s->group);
+	s->t.b = conv_weights(n, p, s->nr, s->kc, s->group, s->halves);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	operand_types(n, s->order.w);
-	s->t.tile = tile_of(&s->order.w->dtype, s->depth);
+	nest_elem(n, s->t.b, tile_elem(tile, s->order.w->dtype.wei));
+	s->t.tile = tile;
+	s->t.b_half = s->panel / 2;
 	s->t.depth = s->depth;
 	s->t.lines = (int)s->k[LINES];
 	s->t.run = s->k[RUN] ? (int)p->band_w : 0;
@@ -329,6 +340,7 @@ static void set_strides(struct direct *s)
 	access_name(s->n, &s->in, CONV_COLUMN, "Arow");
 	access_name(s->n, &s->in, CONV_ROW, "Aline");
 	s->t.a = s->in.buffer;
+	s->t.a_half = s->in.half;
 	s->t.a_row = af_var(s->in.dim[CONV_COLUMN].symbol);
 	s->t.b_k = af(s->nr * s->depth);
 	s->t.a_line = af_var(s->in.dim[CONV_ROW].symbol);
@@ -355,11 +367,12 @@ static void open_input(struct direct *s)
 	channels.k = s->depth > s->group || s->p.ic % s->depth ? af(s->p.ic)
 							       : af_mul(channels.k, s->depth);
 	if (s->k[COPY]) {
-		s->in = band_copy(n, &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes,
-						    &s->bands, s->rows, s->kc, &channels,
-						    s->k[GROUPS], 0, s->p.fills ? &s->pad : NULL});
+		s->in = band_copy(n,
+				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
+						 s->rows, s->kc, &channels, s->k[GROUPS], 0,
+						 s->p.fills ? &s->pad : NULL, s->halves});
 		if (s->depth > 1 || s->out.is_whole)
-			nest_elem(n, s->in.buffer, elem_of(s->order.w->dtype.src));
+			nest_elem(n, s->in.buffer, tile_elem(s->t.tile, s->order.w->dtype.src));
 	} else {
 		access_name(n, &s->in, CONV_IMAGE, "image");
 		access_name(n, &s->in, CONV_GROUP, "IC");
@@ -404,6 +417,32 @@ static void place(struct direct *s, const struct conv_place *at, int j)
 	s->out.bias_at = af_add(af_times(g, s->vbias), at->channel);
 }
 
+/* The next panel of the weights is prefetched. */
+static void panel_ahead(struct direct *s, const struct sweep *x)
+{
+	const int64_t k = af_eval(s->n, &s->t.k, NULL), columns = s->parts.split.tiles;
+	const int64_t across = s->k[MERGE] ? 1 : s->p.kw; /* taps that are no part of k */
+
+	block_panel_ahead(&s->t, &(struct panel_ahead){
+					 .at = af_add(s->t.b_at, af_var(s->vpanel)),
+					 .elements = s->panel,
+					 .tile = af_add(af_mul(s->line, columns), af_var(x->t)),
+					 .tiles = s->lines * columns,
+					 .steps = s->p.kh * across * k,
+				 });
+	for (int i = s->t.ntaps - 1, inner = 1; i >= 0; i--, inner *= (int)across)
+		s->t.next_tap[i] = k * inner * s->t.next_step;
+}
+
+static void look_ahead(struct direct *s, const struct sweep *x)
+{
+	if (s->k[AHEAD] == AHEAD_PANEL)
+		panel_ahead(s, x);
+	else if (s->k[AHEAD])
+		block_look_ahead(&s->t, &s->out, x->innermost != NULL, s->parts.split.rows,
+				 !s->k[COPY] && !s->t.ntaps);
+}
+
 /* The tiles of output row oh: pixels, then channels, or the other way round. */
 static void row(struct direct *s, int oh, int j)
 {
@@ -416,9 +455,7 @@ static void row(struct direct *s, int oh, int j)
 		at.ow = x.row;
 		at.channel = af_mul(af_var(x.j), s->nr);
 		place(s, &at, x.j);
-		if (s->k[AHEAD])
-			block_look_ahead(&s->t, &s->out, x.innermost != NULL, s->parts.split.rows,
-					 !s->k[COPY] && !s->t.ntaps);
+		look_ahead(s, &x);
 		brgemm_tile(n, &s->t, x.rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 	}
 	nest_close(n);
@@ -437,6 +474,8 @@ static void rows(struct direct *s, int oh, int j)
 	struct nest *n = s->n;
 	int both = may_be_straight(s) && p->clipped;
 
+	s->line = af_sub(af_var(oh), af_var(s->bands.lo));
+	s->lines = s->rows;
 	if (p->clipped) /* the tap over kernel rows is the outermost one */
 		conv_rows_inside(n, p, oh, 1, &s->t.tap[0].lo, &s->t.tap[0].n);
 	if (both) {
@@ -463,6 +502,8 @@ static void lines(struct direct *s, int j)
 	int oh;
 
 	oh = nest_let(n, "oh", af_add(af_var(s->bands.lo), parts_row(n, &parts, t)));
+	s->line = af_var(t);
+	s->lines = parts.split.tiles;
 	for (int rows = parts_first(n, &parts, t); rows; rows = parts_next(n, &parts, rows)) {
 		s->t.lines = rows;
 		row(s, oh, j);
@@ -470,7 +511,7 @@ static void lines(struct direct *s, int j)
 	nest_close(n);
 }
 
-static int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
+int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct direct s = {.n = n,
 			   .k = k,
@@ -488,10 +529,11 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	if (k[LINES] > 1)
 		s.p.clipped = 0; /* rows of zeros are copied: a tile's lines have all kernel rows */
 	s.group = tile_of(&w->dtype, s.depth)->group;
+	s.halves = tile_of(&w->dtype, s.depth)->halves;
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
 	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.group) * s.group;
 	s.nc = k[NC] ? k[NC] : s.tiles;
-	s.panel = ceil_div(s.p.ic, s.kc) * s.p.kh * s.p.kw * s.kc * s.nr;
+	s.panel = ceil_div(s.p.ic, s.kc) * s.p.kh * s.p.kw * s.kc * s.nr * (s.halves ? 2 : 1);
 	declare(&s);
 	open_blocks(&s);
 	open_input(&s);
@@ -516,8 +558,8 @@ const struct algo algo_direct = {
 	.widens = 1,
 	.narrows = 1,
 	.rev = 5,
-	.nknobs = KNOBS,
-	.knob = knobs,
-	.ranges = ranges,
+	.nknobs = DIRECT_KNOBS,
+	.knob = direct_knobs,
+	.ranges = direct_ranges,
 	.build = direct_build,
 };

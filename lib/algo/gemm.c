@@ -24,6 +24,8 @@
  * what the next tile reads and writes. The knob is offered where activations are larger than half
  * of the second cache.
  */
+#include "lib/algo/gemm.h"
+
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/schedule/block.h"
@@ -36,7 +38,7 @@
 #include "lib/tile/brgemm.h"
 #include "lib/tile/tile.h"
 
-enum {
+enum gemm_knob {
 	VL,
 	NV,
 	MR,
@@ -54,9 +56,10 @@ enum {
 	STREAM,
 	DEPTH
 };
-enum { KNOBS = DEPTH + 1 };
 
-static const struct knob knobs[KNOBS] = {
+_Static_assert((int)DEPTH + 1 == (int)GEMM_KNOBS, "callers know how many there are");
+
+const struct knob gemm_knobs[GEMM_KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
 	[MR] = {"mr", 1, "Rows of the register tile, at most, in near-equal parts."},
@@ -66,13 +69,15 @@ static const struct knob knobs[KNOBS] = {
 	[ORDER] = {"order", 0, "Inside a block: 0 walks columns innermost, 1 rows innermost."},
 	[PAR] = {"par", 0,
 		 "Blocks are dealt to threads with 0: columns innermost, 1: rows innermost."},
-	[PACK_A] = {"pack_a", 0, "1: the left side's block is copied into the thread's workspace."},
+	[PACK_A] = {"pack_a", 0,
+		    "1: the left side's block is copied into the thread's workspace; 0: it is read "
+		    "in place, or, where it is split in halves, by a phase of all threads."},
 	[PACK_B] = {"pack_b", 0, "1: a computed right side is packed into panels, on the clock."},
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over k; all of k: a tile is one straight run."},
 	[AHEAD] = {"ahead", 0,
 		   "1: what the next register tile reads and writes is prefetched; tile registers "
-		   "prefetch the right side."},
+		   "prefetch the right side (1), or the next panel of it (2)."},
 	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
 	[STREAMS] = {"streams", 0,
 		     "1: each vector of a packed right side has a panel of its own, so that a "
@@ -102,7 +107,7 @@ static void limit_tiles(struct range *r)
 	range_only(r, STREAMS, 0, why);
 }
 
-static int ranges(const struct workload *w, struct range *r)
+int gemm_ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
@@ -113,6 +118,8 @@ static int ranges(const struct workload *w, struct range *r)
 	if (!product_of(w, &p))
 		return 0;
 	range_tmul(r, DEPTH, w, p.k, p.m, w->rhs_const);
+	if (r->halves && !r->tmul && r->space)
+		return 0;
 	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
 		return 1;
 	range_chunks(r, KC, w, p.k, chunks);
@@ -125,7 +132,7 @@ static int ranges(const struct workload *w, struct range *r)
 	steps = p.k / step_of(w, r, p.k);
 	if (steps > 1 && steps <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, steps);
-	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
+	range_ahead(r, AHEAD, ORDER, p.b * p.m * (p.k + p.n));
 	range_stream(r, STREAM, w, KC);
 	split_range(r, KS, &p);
 	if (dtype_is_int(w->dtype.src))
@@ -152,6 +159,7 @@ struct gemm {
 	const int64_t *k;
 	struct product p;
 	struct parts parts;
+	int halves;			 /* are both sides split? */
 	int64_t depth;			 /* of the tile: values of k in a step */
 	int64_t kc, mc, nc;		 /* as the knobs say, where 0 is all */
 	int64_t nr, tiles;		 /* columns of a tile, tiles of columns */
@@ -170,6 +178,7 @@ struct gemm {
 
 static void declare(struct gemm *s)
 {
+	const struct tile *tile = tile_of(&s->w->dtype, s->depth);
 	const struct product *p = &s->p;
 	struct nest *n = s->n;
 	struct extent columns = {p->n, s->tiles * s->nr};
@@ -181,15 +190,21 @@ static void declare(struct gemm *s)
 	s->rows.extent = af_var(nest_param(n, "TM", s->parts.split.tiles));
 	s->columns.extent = af_var(nest_param(n, "TN", s->tiles));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
-	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
+	s->vb_tile = nest_param(n, "Btile", p->k * s->nr * (s->halves ? 2 : 1));
 	s->src = reorder_src(&s->order);
 	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel,
-						      tile_of(&s->w->dtype, s->depth)->group)
+						      tile->group, s->halves)
 				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
 	operand_types(n, s->w);
-	s->g.tile = tile_of(&s->w->dtype, s->depth);
+	if (s->w->rhs_const)
+		nest_elem(n, s->weights, tile_elem(tile, s->w->dtype.wei));
+	if (s->halves && !s->k[PACK_A])
+		s->src = product_halves(n, p, s->src, (int)s->k[VL]);
+	s->g.tile = tile;
 	s->g.depth = s->depth;
+	s->g.a_half = p->b * p->m * p->k;
+	s->g.b_half = p->k * s->panel;
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
 	if (s->g.unroll * s->depth == p->k && s->kc == p->k)
@@ -227,7 +242,7 @@ static void open_batch(struct gemm *s)
 	struct nest *n = s->n;
 	struct affine b = af_var(s->batch);
 	int va = nest_param(n, "Abatch", s->p.m * s->p.k);
-	int vb = nest_param(n, "Bbatch", panels * s->p.k);
+	int vb = nest_param(n, "Bbatch", panels * s->p.k * (s->halves ? 2 : 1));
 
 	s->vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
 	s->a.buffer = nest_view(n, "Asrc", s->src, af_times(b, va));
@@ -247,10 +262,12 @@ static void pack_a(struct gemm *s)
 	struct nest *n = s->n;
 	struct window copy = {.stride = af_var(nest_param(n, "Arow", s->kc))};
 
+	rows = rows < s->p.m ? rows : s->p.m;
 	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc, run.lanes));
-	copy.buffer = nest_work(n, "wa", (rows < s->p.m ? rows : s->p.m) * s->kc);
+	run.half = s->g.a_half = s->halves ? rows * s->kc : 0;
+	copy.buffer = nest_work(n, "wa", rows * s->kc + run.half);
 	if (s->depth > 1 || s->out.is_whole)
-		nest_elem(n, copy.buffer, elem_of(s->w->dtype.src));
+		nest_elem(n, copy.buffer, tile_elem(s->g.tile, s->w->dtype.src));
 	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
 	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);
 	s->a = copy;
@@ -277,6 +294,29 @@ static void add_up(struct gemm *s)
 	split_finish(s->n, &s->split, &s->g, &r);
 }
 
+/* The next panel of the right side is prefetched. */
+static void panel_ahead(struct gemm *s, const struct sweep *x)
+{
+	const int64_t tiles = s->parts.split.tiles;
+
+	block_panel_ahead(&s->g, &(struct panel_ahead){
+					 .at = window_at(&s->b, af_add(af_var(x->j), af(1))),
+					 .elements = s->n->var[s->vb_tile].value,
+					 .tile = af_sub(af_var(x->t), af_var(s->rows.lo)),
+					 .tiles = s->mc < tiles ? s->mc : tiles,
+					 .steps = s->p.k / s->depth,
+				 });
+}
+
+static void look_ahead(struct gemm *s, const struct sweep *x)
+{
+	if (s->k[AHEAD] == AHEAD_PANEL)
+		panel_ahead(s, x);
+	else if (s->k[AHEAD])
+		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
+				 !s->k[PACK_A]);
+}
+
 static void tile(struct gemm *s, const struct sweep *x)
 {
 	struct affine column = af_mul(af_var(x->j), s->nr);
@@ -293,9 +333,7 @@ static void tile(struct gemm *s, const struct sweep *x)
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
 	}
-	if (s->k[AHEAD])
-		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
-				 !s->k[PACK_A]);
+	look_ahead(s, x);
 	if (is_split(s))
 		split_tile(n, &s->split, &s->g, x->rows, s->part, s->batch, x->row, column);
 	else
@@ -314,7 +352,7 @@ static void tiles(struct gemm *s)
 		tile(s, &x);
 }
 
-static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
+int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct gemm s = {.n = n,
 			 .w = w,
@@ -327,6 +365,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		return err_set(e, "gemm does not apply to this workload");
 	s.parts.split = row_split(s.p.m, k[MR]);
 	s.depth = k[DEPTH];
+	s.halves = tile_of(&w->dtype, s.depth)->halves;
 	s.kc = k[KC] ? k[KC] : ceil_div(s.p.k, k[KS]);
 	s.nr = k[NV] * k[VL];
 	s.panel = k[STREAMS] ? k[VL] : s.nr;
@@ -364,8 +403,8 @@ const struct algo algo_gemm = {
 	.widens = 1,
 	.narrows = 1,
 	.rev = 4,
-	.nknobs = KNOBS,
-	.knob = knobs,
-	.ranges = ranges,
+	.nknobs = GEMM_KNOBS,
+	.knob = gemm_knobs,
+	.ranges = gemm_ranges,
 	.build = gemm_build,
 };

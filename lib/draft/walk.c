@@ -650,22 +650,29 @@ static void walk_product(struct walk *w, const struct node *s, struct work *here
 	const struct tmul *m = s->tmul;
 	const int rows = w->n->buffer[s->buffer].tile_rows,
 		  groups = m->depth / elem_group(m->right);
-	const double products = (double)m->down * m->across * rows;
+	const double products = (double)m->down * m->across * rows * tmul_products(m);
+	const int halves = m->half ? 2 : 1;
 	struct walk_form left_row;
 
 	count_rows(w, WALK_FMA, products * w->m->fma_per_cycle, here, times, share);
-	count_rows(w, WALK_LOAD, (double)m->down * rows + (double)m->across * groups, here, times,
-		   share);
+	count_rows(w, WALK_LOAD,
+		   (double)m->down * rows * tmul_products(m) + (double)m->across * groups * halves,
+		   here, times, share);
 	w->flops += 2 * products * TMUL_COLUMNS * m->depth * share * w->outside[w->depth];
-	add_site(w, m->memory, &m->at, (int)m->row * groups, share, 0);
 	evaluate(w, &m->left_row, &left_row);
-	push_loop(w, LOOP_UNROLL, m->height, m->height);
-	for (int line = 0; line < m->lines; line++) {
-		const struct affine at = af_add(m->left_at, af_scale(af(line), m->left_line));
+	for (int half = 0; half < halves; half++) {
+		const struct affine right = af_add(m->at, af(half * m->half));
 
-		add_stepped_site(w, m->left, &at, left_row.mean, m->depth, share, 0);
+		add_site(w, m->memory, &right, (int)m->row * groups, share, 0);
+		push_loop(w, LOOP_UNROLL, m->height, m->height);
+		for (int line = 0; line < m->lines; line++) {
+			const struct affine at = af_sum(m->left_at, af(half * m->left_half),
+							af_scale(af(line), m->left_line));
+
+			add_stepped_site(w, m->left, &at, left_row.mean, m->depth, share, 0);
+		}
+		pop(w);
 	}
-	pop(w);
 }
 
 static void walk_tmul(struct walk *w, const struct node *s, struct work *here, double times,

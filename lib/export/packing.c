@@ -97,9 +97,46 @@ static void print_sum(const struct packing *p, struct buf *out)
 	buf_str(out, "];\n");
 }
 
+/* Returns the axis of halves; -1: there is none. */
+static int axis_of_halves(const struct packing *p)
+{
+	int i = p->naxes - 1;
+
+	while (i >= 0 && p->axis[i].dim != PACKING_HALVES)
+		i--;
+	return i;
+}
+
+/* The function that takes a half of a value, as packing_run() does. */
+static void print_half(const char *name, struct buf *out)
+{
+	buf_fmt(out,
+		"static float %s_half(float x, long second)\n{\n"
+		"\tunion { float f; unsigned u; } y = {x};\n\n"
+		"\tif (x != x)\n\t\treturn x;\n"
+		"\tif (x > 0x1.fep127F || x < -0x1.fep127F)\n"
+		"\t\ty.f = x > 0 ? 0x1.fep127F : -0x1.fep127F;\n"
+		"\telse\n"
+		"\t\ty.u = (y.u + 0x7fff + (y.u >> 16 & 1)) & 0xffff0000;\n"
+		"\treturn second ? x - y.f : y.f;\n}\n\n",
+		name);
+}
+
+static void print_value(const struct packing *p, const char *name, struct buf *out)
+{
+	const int halves = axis_of_halves(p);
+
+	if (halves < 0)
+		buf_str(out, "(float)x");
+	else
+		buf_fmt(out, "%s_half((float)x, a%d)", name, halves);
+}
+
 void packing_print(const struct packing *p, const char *name, struct buf *out)
 {
 	assert(!p->swizzle.row); /* of GPUs alone */
+	if (axis_of_halves(p) >= 0)
+		print_half(name, out);
 	buf_fmt(out, "static void %s(const float *from, float *to)\n{\n", name);
 	print_matrices(p, out);
 	for (int i = 0; i < p->naxes; i++)
@@ -113,5 +150,7 @@ void packing_print(const struct packing *p, const char *name, struct buf *out)
 	print_inside(p, out);
 	buf_str(out, ") {\n");
 	print_sum(p, out);
-	buf_str(out, "\t\t}\n\t\t*to++ = (float)x;\n\t}\n}\n");
+	buf_str(out, "\t\t}\n\t\t*to++ = ");
+	print_value(p, name, out);
+	buf_str(out, ";\n\t}\n}\n");
 }

@@ -335,6 +335,9 @@ static int check_product(struct check *c, const struct node *t)
 	    (is_whole ? left != ELEM_U8 && left != ELEM_S8 : left != ELEM_BF16) ||
 	    !elem_makes_group(m->right, right))
 		return err_set(c->e, "tiles multiply no such types");
+	if (!m->left_half != !m->half || (m->half && left != ELEM_BF16))
+		return err_set(c->e,
+			       "both sides of a product, in bf16, are split in halves, or none");
 	return check_tmul_memory(c, m->left, left, 0);
 }
 

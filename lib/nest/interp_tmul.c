@@ -70,7 +70,7 @@ struct right {
 	double of[MOST_DEPTH][COLUMNS];
 };
 
-static int read_right(struct interp *s, const struct node *t, const struct tile *x,
+static int read_right(struct interp *s, const struct node *t, const struct tile *x, int product,
 		      struct right *right)
 {
 	const struct tmul *m = t->tmul;
@@ -79,7 +79,8 @@ static int read_right(struct interp *s, const struct node *t, const struct tile 
 	struct place p;
 
 	for (int k = 0; k < m->depth; k += group) {
-		const int64_t at = access_eval(s, &m->at) + k / group * m->row + x->j * m->vector;
+		const int64_t at = access_eval(s, &m->at) + tmul_right_half(m, product) +
+				   k / group * m->row + x->j * m->vector;
 
 		if (access_locate(s, m->memory, at, COLUMNS * group, &p) < 0 ||
 		    access_read(s, &p, COLUMNS * group) < 0)
@@ -91,7 +92,7 @@ static int read_right(struct interp *s, const struct node *t, const struct tile 
 	return 0;
 }
 
-static int add(struct interp *s, const struct node *t, struct tile *x)
+static int add_product(struct interp *s, const struct node *t, struct tile *x, int product)
 {
 	const int rows = s->n->buffer[t->buffer].tile_rows;
 	const int is_whole = s->n->buffer[t->buffer].elem == ELEM_S32;
@@ -101,13 +102,15 @@ static int add(struct interp *s, const struct node *t, struct tile *x)
 	struct right right;
 	struct place p;
 
-	if (access_read(s, &x->sums, rows * COLUMNS) < 0 || read_right(s, t, x, &right) < 0)
+	if (access_read(s, &x->sums, rows * COLUMNS) < 0 ||
+	    read_right(s, t, x, product, &right) < 0)
 		return -1;
 	for (int r = 0; r < rows; r++) {
 		double *sum = row_of(x, r);
 
 		if (access_locate(s, m->left,
-				  access_eval(s, &begin) + r * access_eval(s, &m->left_row),
+				  access_eval(s, &begin) + tmul_left_half(m, product) +
+					  r * access_eval(s, &m->left_row),
 				  m->depth, &p) < 0 ||
 		    access_read(s, &p, m->depth) < 0)
 			return -1;
@@ -118,6 +121,14 @@ static int add(struct interp *s, const struct node *t, struct tile *x)
 			sum[c] = is_whole ? elem_wrap(sum[c]) : (double)(float)sum[c];
 		}
 	}
+	return 0;
+}
+
+static int add(struct interp *s, const struct node *t, struct tile *x)
+{
+	for (int i = 0; i < tmul_products(t->tmul); i++)
+		if (add_product(s, t, x, i) < 0)
+			return -1;
 	return 0;
 }
 

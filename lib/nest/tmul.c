@@ -47,6 +47,22 @@ struct affine tmul_left(const struct nest *n, const struct node *t, int i)
 		      af_scale(af(tmul_begin(n, t, i)), m->left_row));
 }
 
+int tmul_products(const struct tmul *m)
+{
+	return m->left_half ? 3 : 1;
+}
+
+/* Each has one side in common with the one before it. */
+int64_t tmul_left_half(const struct tmul *m, int i)
+{
+	return i == 0 ? m->left_half : 0;
+}
+
+int64_t tmul_right_half(const struct tmul *m, int i)
+{
+	return i == 2 ? m->half : 0;
+}
+
 static const struct node *first(const struct node *t)
 {
 	const struct node *found = NULL;

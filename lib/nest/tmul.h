@@ -12,6 +12,11 @@
  * or it stores the sums. The left side's values of k lie side by side. The right side's lie as its
  * columns in a vector of groups (elem.h).
  *
+ * The left side may be split in halves, as packings split the right side (PACKING_HALVES,
+ * lib/space/layout.h): then the products of both first halves, and of each first half with the
+ * other side's second one, are added. That is a product in single precision by three products of
+ * bf16.
+ *
  * The products of bf16 treat numbers below the smallest normal one as zero, and sum in single
  * precision, in an order of their own. Those of whole numbers are exact, and keep 32 bits of a sum.
  */
@@ -43,14 +48,18 @@ struct tmul {
 	 * left_row. */
 	int left;
 	struct affine left_at, left_line, left_row;
+	int64_t left_half; /* ADD: elements from its first half to its second; 0: it is whole */
 	/* ADD: buffer of the right side, group k of columns 16 * v .. at `at` + k * row + v *
 	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. STORE: row r of line l
 	 * and of columns 16 * v .. goes to `at` + (l * height + r) * row + v * vector. */
 	int memory;
 	struct affine at;
 	int64_t row, vector;
-	int ahead; /* ADD: prefetch the right side so many elements further on; no meaning but speed
-		    */
+	int64_t half; /* ADD: the same of the right side */
+	/* ADD, without meaning but speed: prefetch the right side so many elements further on, and
+	 * so many lines of buffer next_from, from `next` on, to the second-level cache. */
+	int ahead, next_lines, next_from;
+	struct affine next;
 };
 
 /* An array of tiles of so many rows each. Its register i * across + j is tile (i, j). */
@@ -66,6 +75,11 @@ int tmul_line(const struct node *t, int i);
 int tmul_begin(const struct nest *n, const struct node *t, int i);
 /* Where its left side begins. */
 struct affine tmul_left(const struct nest *n, const struct node *t, int i);
+/* How many products an operation adds for each of its tiles, and how many elements further on the
+ * sides of product `i` begin. */
+int tmul_products(const struct tmul *m);
+int64_t tmul_left_half(const struct tmul *m, int i);
+int64_t tmul_right_half(const struct tmul *m, int i);
 /* The first product of a nest; NULL: there is none. */
 const struct node *tmul_first(const struct nest *n);
 /* Can products have this depth with such groups on their right side? */

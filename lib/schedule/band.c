@@ -26,7 +26,7 @@ static void copy_run(struct copy *c, struct affine to, int from, struct affine f
 	int one = c->n->var[vectors].value == 1;
 
 	stage_run(c->n, &(struct run){c->b->lanes, c->to.buffer, from, to, from_at, count,
-				      one ? -1 : vectors});
+				      one ? -1 : vectors, 0, c->to.half});
 }
 
 static void zero_run(struct copy *c, struct affine to, int count, int vectors)
@@ -67,10 +67,10 @@ static void fill_pixels(struct copy *c, struct affine at, int64_t count)
 	at = af_sum(at, af_mul(af_var(x), b->kc), access_at(&c->to, {CONV_GROUP, group}));
 	if (is_padded(b))
 		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
-					   b->chunk->k, -1, b->kc});
+					   b->chunk->k, -1, b->kc, c->to.half});
 	else
 		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
-					   b->chunk->k, vectors});
+					   b->chunk->k, vectors, 0, c->to.half});
 	close_groups(c);
 	nest_close(n);
 }
@@ -153,7 +153,7 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, group}));
 	if (is_padded(b))
 		stage_run(n, &(struct run){b->lanes, to.buffer, src.buffer, at, from, b->chunk->k,
-					   -1, b->kc});
+					   -1, b->kc, to.half});
 	else
 		copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
 	close_groups(c);
@@ -188,6 +188,7 @@ struct access band_copy(struct nest *n, const struct band *b)
 	struct copy c = {.n = n, .b = b};
 	int ih, ph, sh, overlap, lo, hi, end, y, high;
 	struct affine first, inside_end;
+	int64_t size;
 
 	for (int d = 0; d < ACCESS_DIMS; d++)
 		c.to.dim[d].symbol = -1;
@@ -203,9 +204,10 @@ struct access band_copy(struct nest *n, const struct band *b)
 	overlap = nest_param(n, "window", window - p->sh);
 	if (b->groups > 1)
 		c.to.dim[CONV_GROUP].step = stage_spaced(((b->most - 1) * p->sh + window) * row);
-	c.to.buffer = nest_work(n, "band",
-				b->groups > 1 ? b->groups * c.to.dim[CONV_GROUP].step
-					      : ((b->most - 1) * p->sh + window) * row + b->beyond);
+	size = b->groups > 1 ? b->groups * c.to.dim[CONV_GROUP].step
+			     : ((b->most - 1) * p->sh + window) * row + b->beyond;
+	c.to.half = b->halves ? stage_spaced(size) : 0;
+	c.to.buffer = nest_work(n, "band", size + c.to.half);
 	/* Input row of band row 0, and the band's height: (hi - lo) * SH + window - SH. */
 	first = af_var(nest_let(n, "first", af_sub(af_times(af_var(b->rows->lo), sh), af_var(ph))));
 	high = nest_let(n, "rows",

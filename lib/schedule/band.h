@@ -21,6 +21,7 @@ struct band {
 	int64_t groups;
 	int64_t beyond; /* zeros behind the last row that is copied, of a band of one group */
 	const struct access *pad; /* what lies outside of the image (conv_pad()); NULL: zeros */
+	int halves;		  /* is the copy split in halves (stage.h)? */
 };
 /* The copy: row 0 is the first one of the block, above the image where there is padding; group 0
  * is the band's first. */

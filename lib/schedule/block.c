@@ -115,3 +115,13 @@ void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, 
 	if (in_place)
 		g->a_next = af_scale(af(rows), g->a_row);
 }
+
+void block_panel_ahead(struct brgemm *g, const struct panel_ahead *p)
+{
+	enum { LINE = 16 }; /* groups: each has four bytes */
+	const int64_t line = LINE * g->tile->group, steps = p->tiles * p->steps;
+
+	g->next_lines = (int)ceil_div(ceil_div(p->elements, line), steps);
+	g->next_step = g->next_lines * line;
+	g->next = af_add(p->at, af_mul(p->tile, p->steps * g->next_step));
+}

@@ -70,4 +70,15 @@ int sweep_next(struct nest *n, struct sweep *x);
 void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, int rows,
 		      int in_place);
 
+/* While the row tiles of a block multiply a panel of the right side, in tile registers, the next
+ * panel is prefetched, a share of it by each. */
+struct panel_ahead {
+	struct affine at;   /* the next panel */
+	int64_t elements;   /* that it has */
+	struct affine tile; /* the open row tile's number in the block */
+	int64_t tiles;	    /* row tiles of a block */
+	int64_t steps;	    /* of each */
+};
+void block_panel_ahead(struct brgemm *g, const struct panel_ahead *p);
+
 #endif

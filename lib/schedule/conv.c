@@ -82,29 +82,31 @@ struct access conv_pad(struct nest *n, const struct workload *w, const struct co
 	return a;
 }
 
-struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth)
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth, int halves)
 {
 	struct packing w = {
 		.rank = 5,
 		.extent = {p->g, p->oc, p->ic, p->kh, p->kw},
-		.naxes = 7,
-		.axis = {{0, p->g, 1},
-			 {1, ceil_div(p->oc, nr), nr},
-			 {2, ceil_div(p->ic, kc), kc},
-			 {3, p->kh, 1},
-			 {4, p->kw, 1},
-			 {2, kc / depth, depth},
-			 {1, nr, 1}},
 	};
 
+	packing_axis(&w, 0, p->g, 1);
+	packing_axis(&w, 1, ceil_div(p->oc, nr), nr);
+	if (halves)
+		packing_halves(&w);
+	packing_axis(&w, 2, ceil_div(p->ic, kc), kc);
+	packing_axis(&w, 3, p->kh, 1);
+	packing_axis(&w, 4, p->kw, 1);
+	packing_axis(&w, 2, kc / depth, depth);
+	packing_axis(&w, 1, nr, 1);
 	if (depth > 1)
 		packing_axis(&w, 2, depth, 1);
 	return w;
 }
 
-int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth)
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth,
+		 int halves)
 {
-	struct packing w = conv_packing(p, nr, kc, depth);
+	struct packing w = conv_packing(p, nr, kc, depth, halves);
 
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }

@@ -29,9 +29,11 @@ struct access conv_dst(const struct conv *p, int buffer);
 struct access conv_pad(struct nest *n, const struct workload *w, const struct conv *p);
 /* Weights as panels of nr output channels and chunks of kc input channels:
  * [g][tile][chunk][kh][kw][kc][nr]; `depth` input channels of an output channel stand side
- * by side. */
-struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth);
-int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth);
+ * by side. halves: each tile's are split in halves (lib/space/layout.h). */
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc, int64_t depth,
+			    int halves);
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc, int64_t depth,
+		 int halves);
 /* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation, by
  * symbols or constants. */
 void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols, struct affine *lo,

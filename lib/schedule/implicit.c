@@ -83,7 +83,7 @@ static void packing_of(const struct implicit *p, struct packing *w)
 		};
 		return;
 	}
-	*w = conv_packing(&p->c, p->bn, p->bk, 1);
+	*w = conv_packing(&p->c, p->bn, p->bk, 1, 0);
 }
 
 /* The last two axes, the values and columns of a chunk, change places where columns are to lie

@@ -26,6 +26,7 @@ struct affine window_at(const struct window *w, struct affine i);
 enum { ACCESS_DIMS = 5 };
 struct access {
 	int buffer;
+	int64_t half; /* elements from its first half to its second (stage.h); 0: it is whole */
 	struct {
 		int64_t step; /* elements from one index to the next; 0: it has one index */
 		int symbol;   /* step as a symbol, or -1: it stands in the source as a constant */

@@ -70,20 +70,44 @@ int product_gather(struct nest *n, const struct product *p, int src, int lanes)
 	return run.to;
 }
 
+int product_halves(struct nest *n, const struct product *p, int from, int lanes)
+{
+	enum { ROWS = 16 }; /* that a thread takes at a time */
+	struct window a = {.buffer = from, .stride = af(p->k)}, halves = a;
+	struct run run = {.lanes = lanes, .count = af(p->k), .half = p->b * p->m * p->k};
+	struct affine end;
+	int batch, block;
+
+	run.vectors = nest_const(n, "Avecs", ceil_div(p->k, lanes));
+	halves.buffer = nest_team(n, "halves", 2 * run.half);
+	nest_elem(n, halves.buffer, ELEM_BF16);
+	batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af(p->b));
+	block = nest_for(n, LOOP_PARALLEL, "rb", af(0), af(ceil_div(p->m, ROWS)));
+	halves.first = af_mul(af_var(block), ROWS);
+	end = af_add(halves.first, af(ROWS));
+	if (p->m % ROWS)
+		end = af_var(nest_let_min(n, "end", end, af(p->m)));
+	a.rest = af_mul(af_var(batch), p->m * p->k);
+	halves.rest = af_add(a.rest, af_mul(halves.first, p->k));
+	stage_rows(n, &a, &halves, end, &run);
+	nest_close(n);
+	nest_close(n);
+	nest_sync(n);
+	return halves.buffer;
+}
+
 int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns,
-		   int64_t depth)
+		   int64_t depth, int halves)
 {
 	int in = p->transposed ? 2 : 1, out = 3 - in;
-	struct packing w = {
-		.rank = 3,
-		.extent = {p->b},
-		.naxes = 4,
-		.axis = {{0, p->b, 1},
-			 {out, panels, columns},
-			 {in, p->k / depth, depth},
-			 {out, columns, 1}},
-	};
+	struct packing w = {.rank = 3, .extent = {p->b}};
 
+	packing_axis(&w, 0, p->b, 1);
+	packing_axis(&w, out, panels, columns);
+	if (halves)
+		packing_halves(&w);
+	packing_axis(&w, in, p->k / depth, depth);
+	packing_axis(&w, out, columns, 1);
 	if (depth > 1)
 		packing_axis(&w, in, depth, 1);
 	w.extent[in] = p->k;

@@ -26,9 +26,13 @@ int product_of_pixels(const struct workload *w, struct product *p);
 int product_gather(struct nest *n, const struct product *p, int src, int lanes);
 
 /* The right side, a constant, of all batches: so many panels of so many columns, one behind the
- * other. `depth` values of k of a column stand side by side. */
+ * other. `depth` values of k of a column stand side by side. halves: each panel is split in halves
+ * (lib/space/layout.h). */
 int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns,
-		   int64_t depth);
+		   int64_t depth, int halves);
+/* Adds a phase that splits the left side, `from`, in halves, all first ones before the second ones.
+ * Returns the team's buffer that has them. */
+int product_halves(struct nest *n, const struct product *p, int from, int lanes);
 /* A flag: 1: each vector of a constant right side has a panel of its own, so that a register tile
  * reads several streams of memory. */
 void product_streams(struct range *r, int knob, const struct workload *w, const struct product *p);

@@ -64,12 +64,12 @@ void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, 
 {
 	enum { LEAST_ROWS = 4 };
 
-	if (r->space && packed && extent >= LEAST_ROWS)
+	if (r->space && packed && extent >= LEAST_ROWS && r->halves == dtypes_are_f32(&w->dtype))
 		r->tmul = tile_tmul_depth(&w->dtype, r->machine->tiles, k);
 	if (r->knob) {
 		const struct tile *t = tile_of(&w->dtype, r->knob[knob]);
 
-		r->tmul = t && t->most ? r->knob[knob] : 0;
+		r->tmul = t && t->most && t->halves == r->halves ? r->knob[knob] : 0;
 	}
 }
 
@@ -172,7 +172,7 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	int64_t depth;
 
 	if (r->space && r->tmul) {
-		range_lanes(r, w);
+		range_only(r, RANGE_VL, r->machine->lanes, NULL);
 		knob_add(r->space, knob, r->tmul);
 		return r->tmul;
 	}
@@ -180,7 +180,7 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 		return space_depth(r, knob, w, k, packed);
 	depth = r->knob[knob];
 	t = tile_of(&w->dtype, depth);
-	range_need(r, t != NULL, "no tile multiplies these types so");
+	range_need(r, t && t->halves == r->halves, "no tile multiplies these types so");
 	if (!t)
 		return 1;
 	range_need(r, !t->lanes || t->lanes == r->knob[RANGE_VL],
@@ -248,9 +248,12 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns)
 			knob_add(r->space, knob, u);
 }
 
-void range_ahead(struct range *r, int knob, int64_t elements)
+void range_ahead(struct range *r, int knob, int order, int64_t elements)
 {
-	range_choice(r, knob, 1);
+	range_choice(r, knob, r->tmul ? AHEAD_PANEL : 1);
+	if (r->knob)
+		range_need(r, r->knob[knob] != AHEAD_PANEL || r->knob[order] == 1,
+			   "the next panel is prefetched where rows are walked innermost");
 	if (r->space && !r->tmul && !brgemm_may_look_ahead(elements, r->machine))
 		range_only(r, knob, 0, NULL);
 }

@@ -21,7 +21,8 @@ struct range {
 	struct knob_space *space;     /* likewise */
 	const int64_t *knob;	      /* while knobs are checked; otherwise NULL */
 	const char *why;	      /* the reason against them, or NULL */
-	int64_t tmul;		      /* the depth of tile registers (range_tmul()); 0: vectors */
+	int halves;   /* both sides are split in halves of bf16 (lib/nest/tmul.h): tile registers */
+	int64_t tmul; /* the depth of tile registers (range_tmul()); 0: vectors */
 	/* Rows of the register tile, and columns (vl * nv): while values are listed, the least. */
 	int64_t rows, columns;
 };
@@ -76,8 +77,10 @@ void range_more(struct range *r, int knob, int64_t value);
  * constant, so that their divisors leave no remainder; or 0. */
 void range_unroll(struct range *r, int knob, int most, int64_t turns);
 /* Whether to prefetch: worth it where activations have so many elements that they do not stay in
- * the cache (brgemm_may_look_ahead()); tile registers prefetch the right side instead. */
-void range_ahead(struct range *r, int knob, int64_t elements);
+ * the cache (brgemm_may_look_ahead()); tile registers prefetch the right side instead, or, where
+ * the knob `order` is 1, its next panel (block.h). */
+enum { AHEAD_PANEL = 2 };
+void range_ahead(struct range *r, int knob, int order, int64_t elements);
 /* Whether the result is written past the caches: where it does not stay in them until it is read,
  * nothing is added to it in place, and what is summed over is not in the chunks that the knob
  * `chunk` (-1: there is none) says. */

@@ -13,6 +13,58 @@ int64_t stage_spaced(int64_t elements)
 	return (lines + (lines % 2 == 0)) * LINE;
 }
 
+/* Splits one vector. The first half is finite, so that infinity is left to the second one. NaN is
+ * both. */
+static void split_vector(struct nest *n, const struct run *r, struct affine step,
+			 const struct affine *valid, const struct affine *written)
+{
+	static const double most = 0x1.fep127;
+	const struct affine at = af_add(r->to_at, step);
+	const struct expr *x = ex_load(n, r->from, r->lanes, af_add(r->from_at, step), valid);
+	const struct expr *above = ex_const(n, ELEM_F32, r->lanes, -most);
+	const struct expr *below = ex_const(n, ELEM_F32, r->lanes, most);
+
+	nest_store(n, r->to, at, written,
+		   ex_op(n, EXPR_MIN, below, ex_op(n, EXPR_MAX, above, x, NULL), NULL));
+	nest_store(n, r->to, af_add(at, af(r->half)), written,
+		   ex_op(n, EXPR_SUB, x, ex_load(n, r->to, r->lanes, at, written), NULL));
+}
+
+/* Splits the whole vectors in a loop, and what is left behind it, so that the loop needs no mask.
+ */
+static void split_run(struct nest *n, const struct run *r)
+{
+	const struct affine *left;
+	int64_t count;
+
+	if (r->vectors < 0) {
+		left = nest_keep(n, r->count);
+		split_vector(n, r, af(0), left, r->room ? nest_keep(n, af(r->room)) : left);
+		return;
+	}
+	count = af_eval(n, &r->count, NULL);
+	if (count >= r->lanes) {
+		const int v = nest_for(n, LOOP_SERIAL, "v", af(0), af(count / r->lanes));
+
+		split_vector(n, r, af_mul(af_var(v), r->lanes), NULL, NULL);
+		nest_close(n);
+	}
+	left = nest_keep(n, af(count % r->lanes));
+	if (left->c)
+		split_vector(n, r, af(count - left->c), left, left);
+}
+
+/* Both halves of zero are zero. */
+static void zero_halves(struct nest *n, const struct run *r)
+{
+	struct run half = *r;
+
+	half.half = 0;
+	stage_run(n, &half);
+	half.to_at = af_add(half.to_at, af(r->half));
+	stage_run(n, &half);
+}
+
 void stage_run(struct nest *n, const struct run *r)
 {
 	int loop = r->vectors >= 0, v;
@@ -20,6 +72,10 @@ void stage_run(struct nest *n, const struct run *r)
 	const struct affine *valid, *written;
 	enum elem as = ELEM_F32; /* the printers know loops of copies as runs */
 
+	if (r->half) {
+		(r->from < 0 ? zero_halves : split_run)(n, r);
+		return;
+	}
 	if (loop) {
 		v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(r->vectors));
 		step = af_mul(af_var(v), r->lanes);

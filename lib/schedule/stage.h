@@ -10,12 +10,14 @@
 int64_t stage_spaced(int64_t elements);
 
 /* A contiguous run, vector by vector: to[to_at + i] = from[from_at + i], for i below count. If it
- * is one vector, zeros may follow, up to `room` elements in all (0: none follow). */
+ * is one vector, zeros may follow, up to `room` elements in all (0: none follow). The copy may be
+ * split in halves (PACKING_HALVES, lib/space/layout.h), with the second ones `half` elements behind
+ * the first (0: it is not split). */
 struct run {
 	int lanes, to, from; /* buffers; from -1: zeros */
 	struct affine to_at, from_at, count;
 	int vectors; /* symbol: count in whole vectors, rounded up; -1: it is one vector at most */
-	int64_t room;
+	int64_t room, half;
 };
 void stage_run(struct nest *n, const struct run *r);
 /* Rows [to->first, end) of a matrix: of each the run's count and vectors, its other fields are not

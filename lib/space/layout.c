@@ -1,5 +1,6 @@
 #include "lib/space/layout.h"
 
+#include <math.h>
 #include <string.h>
 
 int packing_dim(struct packing *p, int64_t extent)
@@ -14,6 +15,11 @@ void packing_axis(struct packing *p, int dim, int64_t n, int64_t step)
 	p->axis[p->naxes].n = n;
 	p->axis[p->naxes].step = step;
 	p->naxes++;
+}
+
+void packing_halves(struct packing *p)
+{
+	packing_axis(p, PACKING_HALVES, 2, 1);
 }
 
 struct packing_map *packing_map(struct packing *p, int dim, int with, int rows, int cols)
@@ -37,7 +43,8 @@ struct pack_state {
 	const struct packing *p;
 	int64_t stride[LAYOUT_RANK]; /* of the logical tensor */
 	int64_t end[LAYOUT_RANK];    /* of each dimension, behind its map */
-	int64_t at[LAYOUT_RANK];     /* logical index so far */
+	int64_t at[LAYOUT_RANK + 1]; /* logical index so far; and the half */
+	int halves;		     /* is there an axis of halves? */
 	int mapped;		     /* dimensions that have a map, a bit each */
 	int64_t each[LAYOUT_AXES];   /* elements of one position of an axis */
 	int across;		     /* the axis of which several positions go together, or -1 */
@@ -108,6 +115,26 @@ static int64_t inside(const struct pack_state *s, int dim, int64_t n, int64_t st
 	return (left - 1) / step + 1 < n ? (left - 1) / step + 1 : n;
 }
 
+/* Returns the nearest bf16 number: the upper half of a float. */
+static float first_half(float x)
+{
+	static const float most = 0x1.fep127F;
+	uint32_t bits;
+
+	if (isnan(x) || fabsf(x) > most)
+		return isnan(x) ? x : copysignf(most, x);
+	memcpy(&bits, &x, sizeof bits);
+	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+static void take_half(int second, int64_t n, float *x)
+{
+	for (int64_t i = 0; i < n; i++)
+		x[i] = second ? x[i] - first_half(x[i]) : first_half(x[i]);
+}
+
 /* n positions, step apart, along a dimension without a map, or one position. */
 static void pack_run(const struct pack_state *s, int dim, int64_t n, int64_t step, float *dst)
 {
@@ -124,6 +151,8 @@ static void pack_run(const struct pack_state *s, int dim, int64_t n, int64_t ste
 	else
 		for (int64_t j = 0; j < some; j++)
 			dst[j] = from[j * apart];
+	if (s->halves)
+		take_half(s->at[PACKING_HALVES] > 0, some, dst);
 	memset(dst + some, 0, (size_t)(n - some) * sizeof *dst);
 }
 
@@ -215,6 +244,7 @@ void packing_run_part(const struct packing *p, const float *src, const int64_t *
 		s.mapped |= 1 << p->map[i].dim | 1 << p->map[i].with;
 	}
 	for (int i = p->naxes - 1; i >= 0; i--) {
+		s.halves |= p->axis[i].dim == PACKING_HALVES;
 		s.each[i] = each;
 		each *= p->axis[i].n;
 	}

@@ -4,6 +4,12 @@
  * first, each a stretch of one logical dimension, such as "N/64 K 64n". An index of a logical
  * dimension is the sum of its axes' positions times their steps; positions past the dimension's
  * extent are padding and hold zero. From the list follow the size and the packing.
+ *
+ * An axis along PACKING_HALVES has two positions: the first one holds the nearest bf16 numbers, the
+ * second one what these leave. So single precision is the sum of two bf16 numbers but for some
+ * 2^-17 of it (Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype
+ * For Higher-Precision Computations", ARITH 2019, "bf16x2"). Infinity leaves itself, as the nearest
+ * numbers are finite.
  */
 #ifndef TL_SPACE_LAYOUT_H
 #define TL_SPACE_LAYOUT_H
@@ -17,6 +23,7 @@
 enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 16, MAP_COLS = 8 };
 /* So many positions of an axis are filled together where that reads the source in order. */
 enum { PACKING_ACROSS = 16 };
+enum { PACKING_HALVES = LAYOUT_RANK }; /* in the place of an axis's dimension */
 
 /* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. Where
  * `with` is another dimension than dim, j goes through both, dim outermost, and cols is the product
@@ -44,6 +51,8 @@ struct packing {
 int packing_dim(struct packing *p, int64_t extent);
 /* Adds an axis: n positions, step apart, along dimension dim. */
 void packing_axis(struct packing *p, int dim, int64_t n, int64_t step);
+/* Adds the axis of halves. */
+void packing_halves(struct packing *p);
 /* Adds a map along dim, and with another dimension (with: dim if there is none); its matrix is
  * zero.
  */

@@ -84,10 +84,11 @@ static void pointer(struct text *p, int buffer, struct affine at)
 	text_element(p, buffer, &at);
 }
 
-static void tile(struct text *p, const struct node *t, int i, int j)
+/* product: which one of those that are added. */
+static void tile(struct text *p, const struct node *t, int i, int j, int product)
 {
 	const struct tmul *m = t->tmul;
-	struct affine at = af_add(m->at, af(m->vector * j));
+	struct affine at = af_add(m->at, af(m->vector * j + tmul_right_half(m, product)));
 
 	text_indent(p);
 	word(p, t);
@@ -96,7 +97,7 @@ static void tile(struct text *p, const struct node *t, int i, int j)
 	buf_fmt(p->out, "[%d], %d", i * m->across + j, p->n->buffer[t->buffer].tile_rows);
 	if (m->op == TMUL_ADD) {
 		buf_fmt(p->out, ", %d", m->depth);
-		pointer(p, m->left, tmul_left(p->n, t, i));
+		pointer(p, m->left, af_add(tmul_left(p->n, t, i), af(tmul_left_half(m, product))));
 		buf_str(p->out, ", ");
 		text_affine(p, &m->left_row);
 	}
@@ -112,7 +113,8 @@ static void tile(struct text *p, const struct node *t, int i, int j)
 
 void c_tmul(struct text *p, const struct node *t)
 {
-	for (int i = 0; i < t->tmul->down; i++)
-		for (int j = 0; j < t->tmul->across; j++)
-			tile(p, t, i, j);
+	for (int product = 0; product < tmul_products(t->tmul); product++)
+		for (int i = 0; i < t->tmul->down; i++)
+			for (int j = 0; j < t->tmul->across; j++)
+				tile(p, t, i, j, product);
 }

@@ -8,7 +8,7 @@
 #include "lib/nest/tmul.h"
 #include "lib/target/x86_code.h"
 
-enum { PALETTE = 1 };
+enum { PALETTE = 1, LINE_BYTES = 64 };
 
 static int right_register(const struct x86 *x, const struct node *t, int j)
 {
@@ -64,36 +64,83 @@ static int64_t right_offset(const struct x86 *x, const struct tmul *m, int j)
 	return m->vector * j * x86_elem_bytes(x, m->memory);
 }
 
-static void prefetch_right(struct x86 *x, const struct tmul *m, int j)
+/* Loads tile j of the right side, which begins at `half` bytes, and prefetches what comes after it.
+ */
+static void load_right(struct x86 *x, const struct node *t, int j, int64_t half)
 {
-	const int64_t bytes = x86_elem_bytes(x, m->memory);
+	const struct tmul *m = t->tmul;
+	const int64_t bytes = x86_elem_bytes(x, m->memory), at = half + right_offset(x, m, j);
 
+	x86_line(x, "tileloadd %lld(%%r10,%%r11), %%tmm%d", (long long)at, right_register(x, t, j));
 	for (int i = 0; m->ahead && i < m->depth / elem_group(m->right); i++)
 		x86_line(x, "prefetcht0 %lld(%%r10)",
-			 (long long)(right_offset(x, m, j) + (m->ahead + i * m->row) * bytes));
+			 (long long)(at + (m->ahead + i * m->row) * bytes));
 }
 
-/* The left side begins at %r8, its rows are %r9 apart; the right side at %r10, and %r11. */
-static void multiply(struct x86 *x, const struct node *t)
+static void load_left(struct x86 *x, const struct node *t, int i, int64_t half)
 {
 	const struct tmul *m = t->tmul;
 	const int64_t row = left_bytes(x, m, &m->left_row), line = left_bytes(x, m, &m->left_line);
 
-	for (int i = 0; i < m->down; i++) {
-		const int left = left_register(x, t, i);
+	x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d",
+		 (long long)(half + tmul_line(t, i) * line + tmul_begin(x->n, t, i) * row),
+		 left_register(x, t, i));
+}
 
-		x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d",
-			 (long long)(tmul_line(t, i) * line + tmul_begin(x->n, t, i) * row), left);
-		for (int j = 0; j < m->across; j++) {
-			if (i == 0) {
-				x86_line(x, "tileloadd %lld(%%r10,%%r11), %%tmm%d",
-					 (long long)right_offset(x, m, j), right_register(x, t, j));
-				prefetch_right(x, m, j);
-			}
-			x86_line(x, "%s %%tmm%d, %%tmm%d, %%tmm%d", product(x, m),
-				 right_register(x, t, j), left, sum_register(t, i, j));
+static void add(struct x86 *x, const struct node *t, int i, int j)
+{
+	x86_line(x, "%s %%tmm%d, %%tmm%d, %%tmm%d", product(x, t->tmul), right_register(x, t, j),
+		 left_register(x, t, i), sum_register(t, i, j));
+}
+
+/* Adds the product of the right side, of which a tile is loaded as it is needed first, unless all
+ * are there. */
+static void add_by_rows(struct x86 *x, const struct node *t, int64_t left, int64_t right,
+			int is_loaded)
+{
+	for (int i = 0; i < t->tmul->down; i++) {
+		load_left(x, t, i, left);
+		for (int j = 0; j < t->tmul->across; j++) {
+			if (i == 0 && !is_loaded)
+				load_right(x, t, j, right);
+			add(x, t, i, j);
 		}
 	}
+}
+
+/* The same, with the left side that is there. */
+static void add_by_columns(struct x86 *x, const struct node *t, int64_t right)
+{
+	for (int j = 0; j < t->tmul->across; j++) {
+		load_right(x, t, j, right);
+		for (int i = 0; i < t->tmul->down; i++)
+			add(x, t, i, j);
+	}
+}
+
+/* Does the left side fit in its registers? */
+static int holds_left(const struct x86 *x, const struct node *t)
+{
+	return right_register(x, t, t->tmul->across) + t->tmul->down <= TMUL_REGISTERS;
+}
+
+/* The left side begins at %r8, its rows are %r9 apart; the right side at %r10, and %r11; what is
+ * needed next, at %rsi. */
+static void multiply(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+
+	for (int i = 0; i < tmul_products(m); i++) {
+		const int64_t left = tmul_left_half(m, i) * x86_elem_bytes(x, m->left);
+		const int64_t right = tmul_right_half(m, i) * x86_elem_bytes(x, m->memory);
+
+		if (i > 0 && right && holds_left(x, t))
+			add_by_columns(x, t, right);
+		else
+			add_by_rows(x, t, left, right, i > 0 && !right);
+	}
+	for (int i = 0; i < m->next_lines; i++)
+		x86_line(x, "prefetcht1 %d(%%rsi)", i * LINE_BYTES);
 }
 
 static void begin_product(struct x86 *x, const struct node *t)
@@ -104,6 +151,8 @@ static void begin_product(struct x86 *x, const struct node *t)
 	x86_line(x, "movq $%lld, %%r9", (long long)left_bytes(x, m, &m->left_row));
 	address(x, m->memory, &m->at, "%r10");
 	x86_line(x, "movq $%lld, %%r11", (long long)m->row * x86_elem_bytes(x, m->memory));
+	if (m->next_lines)
+		address(x, m->next_from, &m->next, "%rsi");
 }
 
 static void zero(struct x86 *x, const struct node *t)
@@ -197,6 +246,8 @@ void x86_tmul_loop(struct x86 *x, const struct node *loop)
 	multiply(x, t);
 	step(x, loop, t->tmul->left, &t->tmul->left_at, "%r8");
 	step(x, loop, t->tmul->memory, &t->tmul->at, "%r10");
+	if (t->tmul->next_lines)
+		step(x, loop, t->tmul->next_from, &t->tmul->next, "%rsi");
 	x86_line(x, "decq %%rcx");
 	x86_line(x, "jnz %db", top);
 	x86_label(x, end);

@@ -61,20 +61,25 @@ void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
 	struct affine a_at = of->a_at, b_at = of->b_at;
 	struct brgemm g = *of;
 
+	g.next_from = g.b;
 	for (int t = 0; t < g.ntaps; t++) {
 		int tap = straight ? nest_for(n, kind, "t", af(0), af(g.straight.taps))
 				   : nest_for(n, kind, "t", g.tap[t].lo, g.tap[t].n);
 
 		a_at = af_add(a_at, af_scale(af_var(tap), g.tap[t].a_step));
 		b_at = af_add(b_at, af_scale(af_var(tap), g.tap[t].b_step));
+		g.next = af_add(g.next, af_mul(af_var(tap), g.next_tap[t]));
 	}
 	if (!straight) {
 		a_at = view_at(n, "A", &g.a, a_at);
 		b_at = view_at(n, "B", &g.b, b_at);
 	}
+	if (g.next_lines)
+		g.next = view_at(n, "next", &g.next_from, g.next);
 	k = nest_for(n, kind, "k", af(0), straight ? af(g.straight.k) : g.k);
 	if (!straight)
 		nest_unroll_hint(n, g.unroll);
+	g.next = af_add(g.next, af_mul(af_var(k), g.next_step));
 	g.tile->step(n, &g, rows, af_add(a_at, af_mul(af_var(k), g.depth)),
 		     af_add(b_at, af_scale(af_var(k), g.b_k)));
 	nest_close(n);

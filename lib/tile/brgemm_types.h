@@ -24,7 +24,14 @@ struct brgemm {
 	int lines;
 	int run; /* of several lines: rows from one to the next, as one run; 0: they are apart */
 	struct affine a_line, line;
+	/* Where the tile takes halves: elements from the first half of a side to the second. */
+	int64_t a_half, b_half;
 	int b_ahead; /* B is prefetched so many elements ahead, into tile registers */
+	/* Lines of B that each step prefetches, where a step's begin, and how many elements further
+	 * on those of the next step, and of the next turn of a loop around k, begin. */
+	int next_lines, next_from; /* next_from: brgemm's own */
+	struct affine next;
+	int64_t next_step, next_tap[BRGEMM_TAPS];
 
 	/* Below, k counts the tile's steps. */
 	int a; /* buffer, element A[row, k] at a_at + row * a_row + k * depth */

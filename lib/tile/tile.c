@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-static const struct tile *const tiles[] = {&tile_dot_bf16, &tile_dot_u8,    &tile_dot_s16,
-					   &tile_fma,	   &tile_fma_whole, &tile_tmul_bf16,
-					   &tile_tmul_u8,  &tile_tmul_s8,   NULL};
+static const struct tile *const tiles[] = {
+	&tile_dot_bf16,	 &tile_dot_u8,	    &tile_dot_s16, &tile_fma,	  &tile_fma_whole,
+	&tile_tmul_bf16, &tile_tmul_bf16x2, &tile_tmul_u8, &tile_tmul_s8, NULL};
 
 static int takes(const struct tile *t, const struct dtypes *d)
 {
@@ -44,11 +44,18 @@ int64_t tile_tmul_depth(const struct dtypes *d, unsigned machine, int64_t k)
 	enum { LEAST_PART = 4 };
 
 	for (const struct tile *const *t = tiles; *t; t++) {
-		if (!(*t)->most || !takes(*t, d) || !(machine >> (*t)->type & 1))
+		const enum dtype type = (*t)->halves ? DTYPE_BF16 : (*t)->type;
+
+		if (!(*t)->most || !takes(*t, d) || !(machine >> type & 1))
 			continue;
 		for (int depth = (*t)->most; depth >= (*t)->most / LEAST_PART; depth -= (*t)->group)
 			if (k % depth == 0)
 				return depth;
 	}
 	return 0;
+}
+
+enum elem tile_elem(const struct tile *t, enum dtype source)
+{
+	return t->halves ? ELEM_BF16 : elem_of(source);
 }

@@ -24,9 +24,10 @@ struct tile {
 	int takes_all, takes_whole;
 	enum elem sum;	       /* of what it sums: ELEM_F32 or ELEM_S32 */
 	enum elem left, right; /* what its registers hold of both sides */
-	int64_t lanes;	       /* that vectors must have; 0: any */
-	int spare; /* registers that its step needs beside sums and right side, if more than
-		    * brgemm_fits() counts */
+	int halves;    /* both sides are f32 that is split in halves of bf16 (lib/nest/tmul.h) */
+	int64_t lanes; /* that vectors must have; 0: any */
+	int spare;     /* registers that its step needs beside sums and right side, if more than
+			* brgemm_fits() counts */
 	/* acc += A[.., depth values of k] * B[the same], the first ones at a_at and b_at. */
 	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		     struct affine b_at);
@@ -40,7 +41,7 @@ struct tile {
 };
 
 extern const struct tile tile_fma, tile_fma_whole, tile_dot_bf16, tile_dot_u8, tile_dot_s16;
-extern const struct tile tile_tmul_bf16, tile_tmul_u8, tile_tmul_s8;
+extern const struct tile tile_tmul_bf16, tile_tmul_bf16x2, tile_tmul_u8, tile_tmul_s8;
 
 /* The tile that multiplies these types in steps of so many values; NULL: there is none. */
 const struct tile *tile_of(const struct dtypes *d, int64_t depth);
@@ -50,5 +51,7 @@ int64_t tile_depth(const struct dtypes *d, unsigned dots, int64_t k);
 /* The same of tile registers, on a machine whose registers multiply the types `tiles`; 0: there is
  * none that pays. */
 int64_t tile_tmul_depth(const struct dtypes *d, unsigned tiles, int64_t k);
+/* The type of the elements that it multiplies, where the source's is this. */
+enum elem tile_elem(const struct tile *t, enum dtype source);
 
 #endif

@@ -92,11 +92,16 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 	m.left_at = a_at;
 	m.left_row = g->a_row;
 	m.left_line = lines_of(g) > 1 ? g->a_line : af(0);
+	m.left_half = g->tile->halves ? g->a_half : 0;
 	m.memory = g->b;
 	m.at = b_at;
 	m.row = g->b_k.c / (g->depth / g->tile->group);
+	m.half = g->tile->halves ? g->b_half : 0;
 	m.vector = g->b_vector;
 	m.ahead = g->b_ahead;
+	m.next_lines = g->next_lines;
+	m.next_from = g->next_from;
+	m.next = g->next;
 	nest_tmul(n, g->tiles, &m);
 }
 
@@ -110,6 +115,17 @@ const struct tile tile_tmul_bf16 = {
 	.type = DTYPE_BF16,
 	.weights = DTYPE_BF16,
 	.right = ELEM_BF16X2,
+	TMUL,
+};
+
+const struct tile tile_tmul_bf16x2 = {
+	.name = "tmul_bf16x2",
+	.group = 2,
+	.most = 32,
+	.type = DTYPE_F32,
+	.weights = DTYPE_F32,
+	.right = ELEM_BF16X2,
+	.halves = 1,
 	TMUL,
 };
 
