@@ -25,6 +25,7 @@
 #include "lib/record/result.h"
 #include "lib/report/algorithms.h"
 #include "lib/search/search.h"
+#include "lib/space/strict.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
@@ -36,7 +37,7 @@ enum {
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static const char *target_name, *arch, *caches;
 static int64_t wanted = 4096, seed = 1;
-static int show_cost, list_algos, list_knobs, list_manual, quiet;
+static int show_cost, list_algos, list_knobs, list_manual, quiet, strict;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
@@ -67,6 +68,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "list-manual", OPT_HIDDEN_FLAG, &list_manual, NULL, NULL, NULL},
 	TARGET_OPTION(target_name),
+	STRICT_OPTION(strict),
 	ARCH_OPTION(arch),
 	CACHES_OPTION(caches),
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -658,6 +660,8 @@ int main(int argc, char **argv)
 	int first, status;
 
 	first = opt_parse(&program, argc, argv);
+	if (strict)
+		strict_set();
 	rec_stop_on_signals();
 	status = run(argv + first, argc - first);
 	rec_close(gen.in);

@@ -17,18 +17,19 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/store/cost.h"
 #include "lib/record/checksum.h"
 #include "lib/report/across.h"
 #include "lib/report/envs.h"
 #include "lib/report/fleet.h"
+#include "lib/report/gnuplot.h"
 #include "lib/report/lines.h"
 #include "lib/report/listing.h"
 #include "lib/report/machine.h"
 #include "lib/report/page.h"
-#include "lib/report/gnuplot.h"
-#include "lib/store/store.h"
 #include "lib/report/totals.h"
+#include "lib/space/strict.h"
+#include "lib/store/cost.h"
+#include "lib/store/store.h"
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
@@ -37,7 +38,8 @@ static const char *run_id, *since, *emit_form, *report_path, *plot_of, *color = 
 static int64_t top = 1;
 static const char *model_path, *caches;
 static double budget_s;
-static int as_table, as_csv, wide, stats, cost, envs, fleet, metrics, predict, quiet, env_ids;
+static int as_table, as_csv, wide, stats, cost, envs, fleet, metrics, predict, quiet, env_ids,
+	strict;
 
 static const struct opt opts[] = {
 	OPTIONS_FOR("What is asked"),
@@ -65,6 +67,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "top", OPT_COUNT, &top, "N",
 	 "Answer with the N best candidates of each workload. Default 1.", NULL},
+	STRICT_OPTION(strict),
 	OPTIONS_FOR("Predictions"),
 	{'p', "predict", OPT_FLAG, &predict, NULL,
 	 "If the database does not know a workload in this env, answer at once with a candidate "
@@ -921,6 +924,8 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 
 	check_usage(argc - first);
+	if (strict)
+		strict_set();
 	rec_stop_on_signals();
 	there = store_find(database, &path, &e);
 	q.path = path.s;

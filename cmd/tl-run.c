@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/baseline/baseline.h"
 #include "lib/host/lock.h"
 #include "lib/host/scratch.h"
 #include "lib/host/team.h"
@@ -17,12 +18,12 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/baseline/baseline.h"
 #include "lib/run/exec.h"
 #include "lib/run/inplace.h"
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
 #include "lib/run/workloads.h"
+#include "lib/space/strict.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 #include "lib/trial/stat.h"
@@ -31,7 +32,8 @@ static const char *db, *model, *input, *output, *compare, *save_weights, *save_i
 	*seed_text, *precision_text, *workloads;
 static int64_t threads, batch = -1;
 static double bench_s, tune_s, in_place_s = -1, tolerance = -1;
-static int race_all, no_db, library, profile, json, turns, check_memory, compare_single, quiet;
+static int race_all, no_db, library, profile, json, turns, check_memory, compare_single, quiet,
+	strict;
 static struct opt_list shapes, dims;
 
 static const struct opt opts[] = {
@@ -68,6 +70,7 @@ static const struct opt opts[] = {
 	 "What convolutions and products compute in: f32 (the default), or bf16 where there are "
 	 "kernels in it, with sums in f32. Other operators compute in f32.",
 	 "f32|bf16"},
+	STRICT_OPTION(strict),
 	{0, "workloads", OPT_OUTPUT, &workloads, "FILE",
 	 "Write the workloads of the model's convolutions and products to FILE as records, in the "
 	 "types that they are computed in, for tl-tune. The model does not run then.",
@@ -714,6 +717,8 @@ int main(int argc, char **argv)
 	opt_foreign_exit(&program);
 	first = opt_parse(&program, argc, argv);
 	check_usage(&seed);
+	if (strict)
+		strict_set();
 	rec_stop_on_signals();
 	o.seed = seed_text ? &seed : NULL;
 	o.by_library = library;

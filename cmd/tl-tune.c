@@ -14,6 +14,10 @@
 
 #include "lib/base/arena.h"
 #include "lib/fleet/workers.h"
+#include "lib/host/env.h"
+#include "lib/host/ledger.h"
+#include "lib/host/scratch.h"
+#include "lib/host/team.h"
 #include "lib/io/clock.h"
 #include "lib/io/file.h"
 #include "lib/io/opt.h"
@@ -22,20 +26,17 @@
 #include "lib/io/record.h"
 #include "lib/io/table.h"
 #include "lib/io/terminal.h"
-#include "lib/host/env.h"
-#include "lib/host/ledger.h"
-#include "lib/host/scratch.h"
-#include "lib/host/team.h"
 #include "lib/model/default.h"
 #include "lib/policy/policy.h"
 #include "lib/policy/until.h"
 #include "lib/report/saved.h"
 #include "lib/search/search.h"
+#include "lib/space/strict.h"
 #include "lib/store/cost.h"
 #include "lib/store/store.h"
 #include "lib/store/units.h"
-#include "lib/target/target.h"
 #include "lib/target/caches.h"
+#include "lib/target/target.h"
 
 static const char *db, *output, *until, *workers_path, *seed, *number, *keep, *layout, *batch,
 	*patience, *min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy,
@@ -43,7 +44,7 @@ static const char *db, *output, *until, *workers_path, *seed, *number, *keep, *l
 static double time_s, race_s;
 static int no_races; /* the policy times all candidates to the end */
 static int closes;   /* the recording of --replay */
-static int no_db, nowait, quiet, verbose, print, wide, reprobe;
+static int no_db, nowait, quiet, verbose, print, wide, reprobe, strict;
 static struct buf limits_text; /* --until, with a --budget of time */
 
 static const struct opt opts[] = {
@@ -52,6 +53,7 @@ static const struct opt opts[] = {
 	 "The database that tl-tune starts from and stores all results in; by default $TL_DB, "
 	 "else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
+	STRICT_OPTION(strict),
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
 	 "Start from nothing and keep no database. All records of the run go to the output.", NULL},
 	{'o', "output", OPT_OUTPUT, &output, "FILE",
@@ -338,6 +340,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--cache", caches);
 	if (search)
 		pipeline_arg2(p, "-m", model);
+	flag(p, "--strict", strict);
 	flag(p, "--cost", !replay || charges_run());
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
@@ -1072,6 +1075,8 @@ int main(int argc, char **argv)
 	if (time_s > 0)
 		add_seconds(time_s);
 	check_usage();
+	if (strict)
+		strict_set();
 	if (choose_model(&e))
 		return opt_fail(&program, &e);
 	if (print)

@@ -4,6 +4,7 @@
 
 #include "lib/base/nearest.h"
 #include "lib/io/field.h"
+#include "lib/space/strict.h"
 
 void algo_names(struct buf *out)
 {
@@ -62,7 +63,12 @@ static int takes(const struct algo *a, const struct workload *w)
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
 	       struct knob_space *s)
 {
-	return takes(a, w) && range_space(a->ranges, a->nknobs, w, m, s);
+	return algo_is_allowed(a) && takes(a, w) && range_space(a->ranges, a->nknobs, w, m, s);
+}
+
+int algo_is_allowed(const struct algo *a)
+{
+	return !a->halves || !strict_is();
 }
 
 int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,

@@ -96,10 +96,26 @@ static void add_portfolio(struct guided *g)
 	}
 }
 
+/* Returns a point at random. Algorithms by halves have small spaces, and are drawn as often as all
+ * others together. */
+static uint64_t draw_point(struct guided *g)
+{
+	const struct search_space *s = g->s;
+	int of[SEARCH_MAX_ALGOS], n = 0, a;
+
+	for (a = 0; a < s->nalgos; a++)
+		if (s->algo[a]->halves)
+			of[n++] = a;
+	if (!n || rng_below(&g->rng, 2))
+		return rng_below(&g->rng, s->start[s->nalgos]);
+	a = of[rng_below(&g->rng, (uint64_t)n)];
+	return s->start[a] + rng_below(&g->rng, s->start[a + 1] - s->start[a]);
+}
+
 /* DRAWN points that make a program, if that many are found. x: their features; NULL: none. */
 static int draw(struct guided *g, struct scored *drawn, float *x)
 {
-	uint64_t *point = xmalloc(sizeof *point * DRAWN), size = g->s->start[g->s->nalgos];
+	uint64_t *point = xmalloc(sizeof *point * DRAWN);
 	double *draft_s = xmalloc(sizeof *draft_s * DRAWN);
 	int n = 0, draws = 0;
 
@@ -107,7 +123,7 @@ static int draw(struct guided *g, struct scored *drawn, float *x)
 		int drafted = 0;
 
 		for (int want = DRAWN - n; want > 0 && draws < DRAWN * 4; want--, draws++) {
-			point[drafted] = rng_below(&g->rng, size);
+			point[drafted] = draw_point(g);
 			drafted += !is_seen(g, point[drafted]);
 		}
 		drafted = search_space_drafts(g->s, point, drafted, draft_s,

@@ -97,8 +97,8 @@ static int with_record(struct store *s, int64_t num, struct arena *a, struct sto
 	return 0;
 }
 
-/* Does the record of a result pass the door, and is it that of its row? 1; 0: no, and the result is
- * not to be used. */
+/* Does the record of a result pass the door, is it that of its row, and may its algorithm be used
+ * (lib/space/strict.h)? 1; 0: no, and the result is not to be used. */
 static int is_believed(struct store *s, const char *workload_id, const char *env_id,
 		       const struct store_result *r)
 {
@@ -115,7 +115,7 @@ static int is_believed(struct store *s, const char *workload_id, const char *env
 			s->path);
 	if (*why.msg)
 		door_refuse(&s->refused, &why);
-	return !*why.msg;
+	return !*why.msg && algo_is_allowed(c.algo);
 }
 
 int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,

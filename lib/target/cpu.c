@@ -13,6 +13,7 @@
 #include "lib/io/keep.h"
 #include "lib/io/quota.h"
 #include "lib/space/isa.h"
+#include "lib/space/strict.h"
 #include "lib/target/c.h"
 #include "lib/target/target.h"
 #include "lib/target/x86.h"
@@ -236,7 +237,7 @@ static int limits(struct limits *m, struct err *e)
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
 	set_kind(m);
-	return told_limits(m, e);
+	return told_limits(m, e) < 0 || strict_check(e) < 0 ? -1 : 0;
 }
 
 static const char *compiler(void)
