@@ -191,6 +191,35 @@ static void test_cold(void)
 	   "weights that are larger than all caches come from memory anyway");
 }
 
+/* 3x3, 256 channels at 14x14. With tiles by rows of the image both threads read all 9.4 MB of
+ * weights; with blocks of channels each has its own half. */
+static void test_streams(void)
+{
+	const unsigned weights = 1U << TENSOR_WEIGHTS;
+	const char *all = " vl=16 nv=2 mr=8 m=4 tc=4 tr=2 nc=0 par=0",
+		   *few = " vl=16 nv=2 mr=7 m=2 tc=7 tr=7 nc=4 par=0";
+	struct limits near = avx512, one = avx512;
+	struct draft a, b, c;
+
+	use("conv2d", "ic256ih14oc256oh14kh3ph1", NULL);
+	a = draft_cold("winograd", all, &avx512, weights);
+	b = draft_cold("winograd", few, &avx512, weights);
+	ok(a.warm_s < 1.3 * b.warm_s && a.seconds > 1.7 * b.seconds,
+	   "each thread waits for all the weights that it reads: %g and %g s, warm %g and %g",
+	   a.seconds, b.seconds, a.warm_s, b.warm_s);
+	ok(a.seconds - a.warm_s > 9.4e6 / (5 * 2.5e9), "no arithmetic hides the wait");
+	near.l3_rate = 25;
+	c = draft_cold("winograd", all, &near, weights);
+	ok(c.seconds - c.warm_s < 0.7 * (a.seconds - a.warm_s),
+	   "a thread gets twice as much where the third level is near: %g and %g s",
+	   c.seconds - c.warm_s, a.seconds - a.warm_s);
+	one.threads = near.threads = 1;
+	b = draft_cold("winograd", all, &one, weights);
+	c = draft_cold("winograd", all, &near, weights);
+	ok(c.seconds - c.warm_s > 9.4e6 / (5 * 2.5e9) && b.seconds - b.warm_s > 9.4e6 / (5 * 2.5e9),
+	   "but the threads together no more than the memory has");
+}
+
 static void test_layout(void)
 {
 	struct draft a, b;
@@ -349,6 +378,7 @@ int main(void)
 	test_threads();
 	test_memory();
 	test_cold();
+	test_streams();
 	test_layout();
 	test_static();
 	arena_free(&arena);

@@ -65,24 +65,40 @@ static void team_shares(const struct draft *d, const double *touched, double *sh
 	}
 }
 
-/* Bytes that move from a level, and those that move besides because operands are cold. */
-static double traffic(const struct draft *d, const struct level *l, const double *touched,
-		      const double *share, unsigned cold, double *besides)
+/* Bytes that move from a level: with no operand cold; besides, because some are; and of these the
+ * thread's part of what comes to the team. */
+struct moved {
+	double warm, cold, team;
+};
+
+static struct moved traffic(const struct draft *d, const struct level *l, const double *touched,
+			    const double *share, unsigned cold)
 {
-	double by_buffer[NEST_BUFFERS], whole = d->whole, sum = 0;
+	double by_buffer[NEST_BUFFERS], whole = d->whole;
+	struct moved sum = {0};
 
 	for (int i = 0; i < d->n->nbuffers; i++)
 		whole -= (1 - share[i]) * touched[i];
 	walk_traffic(&d->walk, l->size * FITS, whole, d->body, by_buffer);
-	*besides = 0;
 	for (int i = 0; i < d->n->nbuffers; i++) {
 		const struct buffer *b = &d->n->buffer[i];
 
-		sum += share[i] * by_buffer[i];
-		if ((b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED) && cold >> b->role & 1)
-			*besides += share[i] * max(touched[i] - by_buffer[i], 0);
+		sum.warm += share[i] * by_buffer[i];
+		if ((b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED) && cold >> b->role & 1) {
+			const double besides = max(touched[i] - by_buffer[i], 0);
+
+			sum.cold += besides;
+			sum.team += share[i] * besides;
+		}
 	}
 	return sum;
+}
+
+/* Cycles that a thread waits for its cold operands. Threads read the same weights at the same time,
+ * so that each waits for all that it touches, even where it comes from memory once. */
+static double wait_cycles(const struct limits *m, const struct moved *b)
+{
+	return max(b->cold / assumed_stream(m), b->team / assumed.memory);
 }
 
 /* The greatest of the times hides most of the others. */
@@ -105,7 +121,8 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	const struct limits *m = d->m;
 	struct walk *w = &d->walk, first;
 	double hz = assumed_hz(m), touched[NEST_BUFFERS], warm[1 + LEVELS], far[1 + LEVELS];
-	double bytes[LEVELS], besides, forks_s, own[NEST_BUFFERS], shared[NEST_BUFFERS];
+	double forks_s, own[NEST_BUFFERS], shared[NEST_BUFFERS];
+	struct moved bytes[LEVELS];
 	struct level level[LEVELS];
 
 	walk_nest(w, n, m, registers, 0);
@@ -122,19 +139,21 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	level[FROM_MEMORY] = (struct level){(double)m->l3 / w->threads, assumed.memory};
 	warm[LEVELS] = far[LEVELS] = d->compute_cycles;
 	for (int i = 0; i < LEVELS; i++) {
-		bytes[i] = traffic(d, &level[i], touched, i == FROM_MEMORY ? shared : own, cold,
-				   &besides);
+		const int is_shared = i == FROM_MEMORY;
+
+		bytes[i] = traffic(d, &level[i], touched, is_shared ? shared : own, cold);
 		if (i == FROM_L2)
-			bytes[i] += w->conflict_bytes;
-		warm[i] = bytes[i] / level[i].rate;
-		far[i] = (bytes[i] + besides) / level[i].rate;
+			bytes[i].warm += w->conflict_bytes;
+		warm[i] = bytes[i].warm / level[i].rate;
+		far[i] = warm[i] + (is_shared ? 0 : bytes[i].cold / level[i].rate);
 	}
-	d->l2_bytes = bytes[FROM_L2];
-	d->l3_bytes = bytes[FROM_L3];
-	d->memory_bytes = bytes[FROM_MEMORY];
+	d->l2_bytes = bytes[FROM_L2].warm;
+	d->l3_bytes = bytes[FROM_L3].warm;
+	d->memory_bytes = bytes[FROM_MEMORY].warm;
 	forks_s = assumed.fork_s * d->forks;
 	d->warm_s = overlapped(warm, 1 + LEVELS) / hz + forks_s;
-	d->seconds = overlapped(far, 1 + LEVELS) / hz + forks_s;
+	d->seconds =
+		(overlapped(far, 1 + LEVELS) + wait_cycles(m, &bytes[FROM_MEMORY])) / hz + forks_s;
 }
 
 void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, unsigned cold,
