@@ -833,6 +833,17 @@ static void refused(const char *what, const char *why)
 	gives(check_nest(&nest, &e), &e, why, what);
 }
 
+/* Loads groups of two members that lie apart, so many times. */
+static void load_apart(enum elem group, int times)
+{
+	const struct members two = {af(1), 0, 2};
+	const int to = nest_reg(&nest, "group", group, 1, 1, 1);
+
+	for (int i = 0; i < times; i++)
+		nest_store(&nest, to, af(0), NULL,
+			   ex_load_apart(&nest, in, group, 1, af(0), &two, NULL));
+}
+
 static void test_shape(void)
 {
 	begin();
@@ -865,6 +876,16 @@ static void test_shape(void)
 	begin();
 	nest_store(&nest, reg, af(0), nest_keep(&nest, af(1)), ex_const(&nest, ELEM_F32, 1, 0));
 	refused("a masked register", "the register reg is read or written in part");
+
+	begin();
+	load_apart(ELEM_U8X4, 1);
+	refused("groups of floats", "groups are loaded from in, which has other elements");
+
+	begin();
+	nest_elem(&nest, in, ELEM_BF16);
+	load_apart(ELEM_BF16X2, 1);
+	refused("groups of bf16 that lie apart",
+		"groups that lie apart are loaded from in, which has none");
 }
 
 static void many(int times, void (*add)(void), const char *why)
@@ -956,6 +977,13 @@ static void test_limits(void)
 	many(NEST_DEPTH + 1, open_branch, "more than 32 loops and branches in each other");
 	many(NEST_SITES, add_load, NULL);
 	many(NEST_SITES + 1, add_load, "more than 384 loads and stores of memory");
+
+	for (int more = 0; more < 2; more++) { /* each member is a load */
+		begin();
+		nest_elem(&nest, in, ELEM_U8);
+		load_apart(ELEM_U8X4, NEST_SITES / 2 + more);
+		refused("members", more ? "more than 384 loads and stores of memory" : NULL);
+	}
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void read_in(struct walk *w, const struct expr *x)
 
 		u->everywhere |= !u->scope || w->depth <= u->depth || w->path[u->depth] != u->scope;
 	} else {
-		w->sites += x->kind == EXPR_LOAD && !w->n->buffer[x->buffer].near;
+		w->sites += x->kind == EXPR_LOAD && !w->n->buffer[x->buffer].near ? ex_loads(x) : 0;
 	}
 	read_in(w, x->a);
 	read_in(w, x->b);

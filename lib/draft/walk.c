@@ -385,6 +385,25 @@ static int adds_apart(const struct walk *w, const struct expr *x)
 	return x->elem == ELEM_S32 && !(x->kind == EXPR_DOT && w->m->dots >> DTYPE_U8 & 1);
 }
 
+/* Groups whose members lie apart: each is loaded and made wider, and all but the first are shifted
+ * and joined with those before. */
+static void walk_members(struct walk *w, const struct expr *x, struct work *here, double times,
+			 double share)
+{
+	enum { JOIN = 2 };
+	const int loads = ex_loads(x);
+	const double arith = loads * machine.widen + (loads - 1) * JOIN;
+
+	count(w, WALK_ARITH, x->lanes, here, times * arith, share * arith);
+	count(w, WALK_LOAD, x->lanes, here, times * loads, share * loads);
+	for (int m = x->members->from; m < x->members->to; m++) {
+		const struct affine at = ex_member_at(x, m);
+
+		walk_access(w, here, x->valid, times, share);
+		add_site(w, x->buffer, &at, x->lanes, share, 0);
+	}
+}
+
 static void walk_expr(struct walk *w, const struct expr *x, struct work *here, double times,
 		      double share)
 {
@@ -395,6 +414,10 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 		if (w->n->buffer[x->buffer].kind == BUFFER_REG) {
 			if (w->n->buffer[x->buffer].elem != x->elem)
 				count(w, WALK_ARITH, x->lanes, here, times, share);
+			return;
+		}
+		if (x->members) {
+			walk_members(w, x, here, times, share);
 			return;
 		}
 		if (is_converted(w, x->buffer) &&

@@ -65,6 +65,20 @@ static int check_access(struct check *c, int buffer, const struct affine *index,
 	return check_constant(c, index, b->name);
 }
 
+/* Each member is a load of its own. */
+static int check_load(struct check *c, const struct expr *x)
+{
+	if (!x->members)
+		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
+	if (is_register(c, x->buffer) || (x->elem != ELEM_U8X4 && x->elem != ELEM_S16X2))
+		return err_set(c->e, "groups that lie apart are loaded from %s, which has none",
+			       c->n->buffer[x->buffer].name);
+	for (int m = x->members->from; m < x->members->to; m++)
+		if (check_access(c, x->buffer, &x->index, x->lanes, x->valid) < 0)
+			return -1;
+	return 0;
+}
+
 static int is_half_bytes(const struct expr *x)
 {
 	return x->kind == EXPR_LOW4 || x->kind == EXPR_HIGH4;
@@ -79,7 +93,7 @@ static int check_groups(const struct check *c, const struct expr *x)
 		x->kind == EXPR_LOAD ? &c->n->buffer[nest_base(c->n, x->buffer)] : NULL;
 
 	if (b && b->kind != BUFFER_REG && elem_group(x->elem) > 1 &&
-	    (x->valid || !elem_makes_group(x->elem, b->elem) || b->swizzle.row))
+	    ((x->valid && !x->members) || !elem_makes_group(x->elem, b->elem) || b->swizzle.row))
 		return err_set(c->e, "groups are loaded from %s, which has other elements",
 			       b->name);
 	for (int i = 0; i < 3; i++)
@@ -121,7 +135,7 @@ static int check_expr(struct check *c, const struct expr *x)
 	if (check_groups(c, x) < 0 || check_wholes(c, x) < 0)
 		return -1;
 	if (x->kind == EXPR_LOAD)
-		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
+		return check_load(c, x);
 	if ((x->kind == EXPR_PICK || x->kind == EXPR_SPREAD) &&
 	    check_constant(c, &x->index, "a lane") < 0)
 		return -1;

@@ -165,6 +165,13 @@ uint32_t elem_read_group(enum elem group, enum elem member, const void *from)
 	return bits;
 }
 
+uint32_t elem_group_of(enum elem group, int m, double value)
+{
+	const int bits = 32 / elem_group(group);
+
+	return ((uint32_t)(int32_t)value & (((uint32_t)1 << bits) - 1)) << bits * m;
+}
+
 enum { F16_EXPONENT = 10, F16_BIAS = 15, F16_SPECIAL = 31 };
 
 /* IEEE 754 binary16. */

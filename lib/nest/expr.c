@@ -120,6 +120,33 @@ const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, i
 	return x;
 }
 
+const struct expr *ex_load_apart(struct nest *n, int buffer, enum elem group, int lanes,
+				 struct affine index, const struct members *members,
+				 const struct affine *valid)
+{
+	struct expr *x = new_expr(n, EXPR_LOAD, group, lanes);
+	struct members *m = arena_new(n->arena, struct members);
+
+	assert(members->from >= 0 && members->from < members->to &&
+	       members->to <= elem_group(group));
+	*m = *members;
+	x->buffer = buffer;
+	x->index = index;
+	x->members = m;
+	x->valid = valid;
+	return x;
+}
+
+int ex_loads(const struct expr *load)
+{
+	return load->members ? load->members->to - load->members->from : 1;
+}
+
+struct affine ex_member_at(const struct expr *load, int m)
+{
+	return af_add(load->index, af_mul(load->members->apart, m));
+}
+
 const struct expr *ex_load_whole(struct nest *n, int buffer, int lanes, struct affine index,
 				 const struct affine *valid)
 {

@@ -34,6 +34,28 @@ static int load_groups(struct interp *s, const struct expr *x, struct value *out
 	return 0;
 }
 
+/* Groups whose members lie apart. */
+static int load_members(struct interp *s, const struct expr *x, struct value *out)
+{
+	const int count = access_valid(s, x->valid, x->lanes);
+	uint32_t group[LANES] = {0};
+
+	for (int m = x->members->from; m < x->members->to; m++) {
+		const struct affine at = ex_member_at(x, m);
+		struct place p;
+
+		if (access_locate(s, x->buffer, access_eval(s, &at), count, &p) < 0 ||
+		    access_read(s, &p, count) < 0)
+			return -1;
+		access_get(&p, count, out->v);
+		for (int i = 0; i < count; i++)
+			group[i] |= elem_group_of(x->elem, m, out->v[i]);
+	}
+	for (int i = 0; i < x->lanes; i++)
+		out->v[i] = group[i];
+	return 0;
+}
+
 static int load(struct interp *s, const struct expr *x, struct value *out)
 {
 	int count = access_valid(s, x->valid, x->lanes);
@@ -154,7 +176,7 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 {
 	if (x->kind == EXPR_LOAD && elem_group(x->elem) > 1 &&
 	    s->n->buffer[x->buffer].kind != BUFFER_REG)
-		return load_groups(s, x, out);
+		return x->members ? load_members(s, x, out) : load_groups(s, x, out);
 	if (x->kind == EXPR_LOAD)
 		return load(s, x, out);
 	if (x->kind != EXPR_CONST)

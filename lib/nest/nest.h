@@ -216,6 +216,13 @@ enum expr_kind {
 	EXPR_NARROW, /* f64 to f32 */
 };
 
+/* The members of groups whose elements lie apart: member m of lane l is element index + l + m *
+ * `apart`, for m from `from` to `to` - 1. The others are 0. */
+struct members {
+	struct affine apart;
+	int from, to;
+};
+
 struct expr {
 	enum expr_kind kind;
 	enum elem elem;
@@ -227,7 +234,8 @@ struct expr {
 				unrolled */
 	int per, step;	     /* SPREAD */
 	int apart, upper;    /* EXCHANGE */
-	const struct affine *valid; /* LOAD: count of valid lanes, NULL: all */
+	const struct affine *valid;    /* LOAD: count of valid lanes, NULL: all */
+	const struct members *members; /* LOAD of groups; NULL: all, side by side */
 };
 
 /* ---- nodes ---- */
@@ -389,6 +397,15 @@ const struct expr *ex_reg_as_is(struct nest *n, int buffer, struct affine index)
 /* So many groups (elem.h) from element `index` of memory on, all valid. */
 const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, int lanes,
 				  struct affine index);
+/* So many groups of u8 or s16 from elements of 8 bits that lie apart, of which those of lanes that
+ * are not valid are 0. valid may be NULL. */
+const struct expr *ex_load_apart(struct nest *n, int buffer, enum elem group, int lanes,
+				 struct affine index, const struct members *members,
+				 const struct affine *valid);
+/* How many loads of memory a load is. */
+int ex_loads(const struct expr *load);
+/* Where member m of a load's first lane is. */
+struct affine ex_member_at(const struct expr *load, int m);
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
 /* Values that `per` lanes share each, `step` lanes apart, from lane index on. */
 const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,

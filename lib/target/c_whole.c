@@ -44,6 +44,14 @@ static const char words[] =
 	"ONE(u8) ONE(s8) ONE(s32) ONE_BYTE(u8) ONE_BYTE(s8)\n"
 	"INLINE void store_i1_s32(s32 *p, int x) { *p = x; }\n"
 	"INLINE void storen_i1_s32(s32 *p, int x, long n) { if (n > 0) *p = x; }\n"
+	/* bits: of a member. */
+	"#define APART(N, T) \\\n"
+	"INLINE g##N apart_g##N##_##T(const T *p, long apart, int from, int to, int bits, long n) \\\n"
+	"{ g##N x = {0}; \\\n"
+	"  for (int i = from; i < to; i++, p += apart) \\\n"
+	"    x |= ((g##N)loadn_i##N##_##T(p, n) & ((1U << bits) - 1)) << bits * i; \\\n"
+	"  return x; }\n"
+	"APART(1, u8) APART(1, s8)\n"
 	"#define LANES(N) \\\n"
 	"typedef int i##N __attribute__((vector_size(4 * N))); \\\n"
 	"typedef short w##N __attribute__((vector_size(4 * N))); \\\n"
@@ -116,6 +124,7 @@ static const char words[] =
 	"{ for (long i = 0; i < N && i < n; i++) p[i] = x[i]; } \\\n"
 	"BYTES(N, s8, -128, 127) BYTES(N, u8, 0, 255)\n"
 	"WORDS(4) WORDS(8) WORDS(16)\n"
+	"APART(4, u8) APART(8, u8) APART(16, u8) APART(4, s8) APART(8, s8) APART(16, s8)\n"
 	"#endif\n";
 
 const char *c_whole_words(void)

@@ -227,11 +227,34 @@ static int is_converted(const struct text *p, int buffer, const struct expr *x)
 	return p->n->buffer[buffer].elem == ELEM_S32 && x->elem != ELEM_S32;
 }
 
+/* "apart_g16_u8(&first, how far apart, the first member, behind the last, bits, valid lanes)" */
+static void load_members(struct text *p, const struct expr *x)
+{
+	const struct affine first = ex_member_at(x, x->members->from);
+
+	buf_fmt(p->out, "apart_g%d_%s(&", x->lanes,
+		text_elem(p->n->buffer[nest_base(p->n, x->buffer)].elem));
+	text_element(p, x->buffer, &first);
+	buf_str(p->out, ", ");
+	text_affine(p, &x->members->apart);
+	buf_fmt(p->out, ", %d, %d, %d, ", x->members->from, x->members->to,
+		32 / elem_group(x->elem));
+	if (x->valid)
+		text_affine(p, x->valid);
+	else
+		buf_fmt(p->out, "%d", x->lanes);
+	buf_ch(p->out, ')');
+}
+
 /* Groups of s16 come from elements of 8 bits. */
 static void load_groups(struct text *p, const struct expr *x)
 {
 	const enum elem from = p->n->buffer[nest_base(p->n, x->buffer)].elem;
 
+	if (x->members) {
+		load_members(p, x);
+		return;
+	}
 	buf_fmt(p->out, "%s_g%d", x->elem == ELEM_S16X2 ? "pairs" : "load", x->lanes);
 	if (x->elem != ELEM_BF16X2)
 		buf_fmt(p->out, "_%s", text_elem(from));

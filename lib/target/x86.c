@@ -534,7 +534,7 @@ static void constant_line(struct x86 *x, double value)
 static void constants(struct x86 *x)
 {
 	x86_tmul_shapes(x);
-	if (x->nconstants || x->mask_table || x->nspreads)
+	if (x->nconstants || x->mask_table || x->turn_table || x->nspreads)
 		x86_line(x, ".p2align 5");
 	for (int i = 0; i < x->nconstants; i++) {
 		x86_label(x, x->constant[i].label);
@@ -547,6 +547,7 @@ static void constants(struct x86 *x)
 			x86_line(x, ".long %d",
 				 ex_spread_from(x->spread[i].expr, x->spread[i].index, j));
 	}
+	x86_turn_table(x);
 	if (!x->mask_table)
 		return;
 	x86_label(x, x->mask_table);
@@ -584,7 +585,8 @@ static void bodies(struct x86 *x)
 
 static void function(struct x86 *x)
 {
-	x->nlabels = x->nconstants = x->mask_table = x->nspreads = x->tile_shapes = 0;
+	x->nlabels = x->nconstants = x->mask_table = x->turn_table = x->nspreads = x->tile_shapes =
+		0;
 	memset(x->known, 0, sizeof x->known);
 	memset(x->alive, 0, sizeof x->alive);
 	set_alive(x, NULL, 1);

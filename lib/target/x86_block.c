@@ -157,6 +157,18 @@ static void look_at_register(struct block *b, const struct expr *e, int in_regis
 	b->op[writer].in_register |= in_register;
 }
 
+static void look_at_load(struct block *b, const struct expr *e)
+{
+	whole_look_at_load(b, e);
+	if (!e->members)
+		look_at_memory(b, e->buffer, &e->index, e->valid, e->lanes);
+	for (int m = 0; m < ex_loads(e) && e->members; m++) {
+		const struct affine at = ex_member_at(e, e->members->from + m);
+
+		look_at_memory(b, e->buffer, &at, e->valid, e->lanes);
+	}
+}
+
 /* in_register: where e is used, an operand in memory cannot be. */
 static void look_at(struct block *b, const struct expr *e, int in_register)
 {
@@ -180,7 +192,7 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 	if (block_is_register(b, e->buffer))
 		look_at_register(b, e, in_register);
 	else
-		look_at_memory(b, e->buffer, &e->index, e->valid, e->lanes);
+		look_at_load(b, e);
 }
 
 static void look_at_store(struct block *b, const struct node *s)

@@ -79,6 +79,8 @@ void block_set_addresses(struct block *b);
 /* The mask whose number of valid lanes is in %rax: %k<number>, or its place in the table in reg. */
 void x86_make_mask(struct x86 *x, int lanes, int number, const char *reg);
 
+/* The number whose bits these are. */
+double block_of_bits(uint32_t bits);
 /* The nest's number of a constant, which it has from now on. */
 int block_constant(struct block *b, double value);
 /* No constant waits in a register. */
@@ -118,7 +120,8 @@ void whole_multiply_add(struct block *b, const struct expr *e, int to);
 /* to = the lower or upper 4 bits of each byte (EXPR_LOW4, EXPR_HIGH4), and the constant for it. */
 void whole_halve(struct block *b, const struct expr *e, int to);
 double whole_half_bytes(void);
-/* Notes the constants that whole_store() will need. */
+/* Notes the constants that whole_load() and whole_store() will need. */
+void whole_look_at_load(struct block *b, const struct expr *e);
 void whole_look_at(struct block *b, const struct node *s);
 /* Stores h, single precision or elements of the same type, as whole numbers. */
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to);

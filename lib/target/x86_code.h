@@ -52,6 +52,7 @@ struct x86 {
 		int label;
 	} constant[CONSTANTS];
 	int mask_table;	 /* label, or 0 */
+	int turn_table;	 /* the same */
 	int tile_shapes; /* the same */
 	int nspreads;
 	struct {
@@ -95,6 +96,8 @@ void x86_tmul_loop(struct x86 *x, const struct node *loop);
 void x86_tmul_enter(struct x86 *x);
 void x86_tmul_leave(struct x86 *x);
 void x86_tmul_shapes(struct x86 *x);
+/* Tables of loads of groups (x86_whole.c), if there are any. */
+void x86_turn_table(struct x86 *x);
 /* A loop that nest_is_run() takes. */
 void x86_run(struct x86 *x, const struct node *t);
 

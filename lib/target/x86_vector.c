@@ -39,6 +39,14 @@ static int is_clear(double value)
 	return value == 0 && !signbit(value);
 }
 
+double block_of_bits(uint32_t bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return (double)x;
+}
+
 int block_constant(struct block *b, double value)
 {
 	struct x86 *x = b->x;
@@ -160,7 +168,9 @@ static int is_widened(const struct block *b, const struct expr *e)
 {
 	if (e->kind != EXPR_LOAD || block_is_register(b, e->buffer))
 		return 0;
-	return block_is_group(e) ? e->elem == ELEM_S16X2 : block_elem(b, e->buffer) != e->elem;
+	if (block_is_group(e))
+		return e->members || e->elem == ELEM_S16X2;
+	return block_elem(b, e->buffer) != e->elem;
 }
 
 static int is_bf16(const struct block *b, const struct expr *load)
@@ -641,15 +651,6 @@ static int streams(const struct block *b, const struct node *s)
 	       x86_is_multiple(&l, s->value->lanes);
 }
 
-/* A number whose bits these are. */
-static double of_bits(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof x);
-	return (double)x;
-}
-
 /* The lower half of each lane of `to` = v, rounded to the nearest, ties to even, as the processor
  * has no instruction for it: half of the last place is added, which is carried. The last bit of a
  * tie is added, too. A NaN whose upper half is one stays a NaN: none of other kinds comes up, as
@@ -659,11 +660,11 @@ static void round_by_hand(struct block *b, int lanes, struct operand v, struct o
 	const char *and = b->x->isa->vregs > 16 ? "vpandd" : "vpand";
 
 	x86_line(b->x, "vpsrld $16, %s, %s", v.text, to.text);
-	x86_line(b->x, "%s %s, %s, %s", and, block_constant_operand(b, of_bits(1), lanes).text,
-		 to.text, to.text);
+	x86_line(b->x, "%s %s, %s, %s", and,
+		 block_constant_operand(b, block_of_bits(1), lanes).text, to.text, to.text);
 	x86_line(b->x, "vpaddd %s, %s, %s", v.text, to.text, to.text);
-	x86_line(b->x, "vpaddd %s, %s, %s", block_constant_operand(b, of_bits(0x7fff), lanes).text,
-		 to.text, to.text);
+	x86_line(b->x, "vpaddd %s, %s, %s",
+		 block_constant_operand(b, block_of_bits(0x7fff), lanes).text, to.text, to.text);
 	x86_line(b->x, "vpsrld $16, %s, %s", to.text, to.text);
 }
 

@@ -52,6 +52,123 @@ static void load_bytes(struct block *b, const struct expr *of, int broadcasts, i
 	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign, from.text, v.text, mask);
 }
 
+static double lower_half(void)
+{
+	return block_of_bits(0xffff);
+}
+
+/* Member m of groups. Behind one with a sign the others are not 0, but what the sign makes them. */
+static void load_member(struct block *b, const struct expr *e, int m, const char *mask, int to)
+{
+	const struct affine at = ex_member_at(e, m);
+	const struct operand v = x86_vector(e->lanes, to);
+
+	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign_of(b, e->buffer),
+		 block_memory(b, e->buffer, &at).text, v.text, mask);
+	if (m)
+		x86_line(b->x, "vpslld $%d, %s, %s", m * 32 / elem_group(e->elem), v.text, v.text);
+}
+
+/* The tables by which lines are turned: of words of 32 bits, and of the bytes in each line. */
+static struct operand turns(struct x86 *x, int bytes)
+{
+	struct operand o;
+
+	if (!x->turn_table)
+		x->turn_table = ++x->nlabels;
+	snprintf(o.text, sizeof o.text, "%s%df(%%rip)", bytes ? "64+" : "", x->turn_table);
+	return o;
+}
+
+void x86_turn_table(struct x86 *x)
+{
+	enum { FOUR = 4 };
+
+	if (!x->turn_table)
+		return;
+	x86_line(x, ".p2align 6");
+	x86_label(x, x->turn_table);
+	for (int line = 0; line < FOUR; line++)
+		for (int m = 0; m < FOUR; m++)
+			x86_line(x, ".long %d", FOUR * m + line);
+	for (int line = 0; line < FOUR; line++)
+		for (int i = 0; i < FOUR; i++)
+			for (int m = 0; m < FOUR; m++)
+				x86_line(x, ".byte %d", FOUR * m + i);
+}
+
+/* Fours that lie apart, as lines of 16 bytes that are turned by 32 bits, and then by bytes. */
+static void turn_members(struct block *b, const struct expr *e, int to)
+{
+	const struct operand v = x86_vector(16, to), low = x86_vector(4, to);
+	const struct held t = block_take(b);
+	const struct operand line = x86_vector(4, t.number), order = x86_vector(16, t.number);
+	const int first = e->members->from;
+	char mask[16];
+
+	mask_text(b, e->valid, 16, "{z}", mask);
+	for (int m = first; m < e->members->to; m++) {
+		const struct affine at = ex_member_at(e, m);
+		const struct operand from = block_memory(b, e->buffer, &at);
+		const char *move = mask[0] ? "vmovdqu8" : "vmovups";
+
+		if (m == first)
+			x86_line(b->x, "%s %s, %s%s", move, from.text, low.text, mask);
+		else if (mask[0])
+			x86_line(b->x, "%s %s, %s%s", move, from.text, line.text, mask);
+		if (m > first)
+			x86_line(b->x, "vinserti32x4 $%d, %s, %s, %s", m - first,
+				 mask[0] ? line.text : from.text, v.text, v.text);
+	}
+	x86_line(b->x, "vmovups %s, %s", turns(b->x, 0).text, order.text);
+	x86_line(b->x, "vpermd %s, %s, %s", v.text, order.text, v.text);
+	x86_line(b->x, "vpshufb %s, %s, %s", turns(b->x, 1).text, v.text, v.text);
+	if (first)
+		x86_line(b->x, "vpslld $%d, %s, %s", 8 * first, v.text, v.text);
+	block_drop(b, t);
+}
+
+/* Does the first member's sign reach others that are 0? */
+static int has_sign_alone(const struct block *b, const struct expr *e)
+{
+	return sign_of(b, e->buffer) == 's' && e->members->from == 0 && e->members->to == 1;
+}
+
+/* Groups whose members lie apart. The second of two goes where the first one's sign is. */
+static void load_members(struct block *b, const struct expr *e, int to)
+{
+	const struct operand v = x86_vector(e->lanes, to);
+	struct held t = {0};
+	char mask[16];
+
+	if (e->elem == ELEM_U8X4 && e->lanes == 16 && ex_loads(e) > 1) {
+		turn_members(b, e, to);
+		return;
+	}
+	mask_text(b, e->valid, e->lanes, "{z}", mask);
+	load_member(b, e, e->members->from, mask, to);
+	if (has_sign_alone(b, e))
+		x86_line(b->x, "%s %s, %s, %s", b->x->isa->vregs > 16 ? "vpandd" : "vpand",
+			 block_constant_operand(b, lower_half(), e->lanes).text, v.text, v.text);
+	if (ex_loads(e) > 1)
+		t = block_take(b);
+	for (int m = e->members->from + 1; m < e->members->to; m++) {
+		const struct operand other = x86_vector(e->lanes, t.number);
+
+		load_member(b, e, m, mask, t.number);
+		if (sign_of(b, e->buffer) == 'z')
+			x86_line(b->x, "%s %s, %s, %s", b->x->isa->vregs > 16 ? "vpord" : "vpor",
+				 other.text, v.text, v.text);
+		else if (e->lanes == 16)
+			x86_line(b->x, "vpternlogd $0xe4, %s, %s, %s", /* the mask's bits of v */
+				 block_constant_operand(b, lower_half(), 16).text, other.text,
+				 v.text);
+		else
+			x86_line(b->x, "vpblendw $0xaa, %s, %s, %s", other.text, v.text, v.text);
+	}
+	block_drop(b, t);
+}
+
 /* Loads numbers of 32 bits as they are. */
 static void load_words(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
 {
@@ -73,6 +190,10 @@ void whole_load(struct block *b, const struct expr *e, int to)
 	const struct expr *of = broadcasts ? e->a : e;
 	const struct operand v = x86_vector(e->lanes, to);
 
+	if (e->members) {
+		load_members(b, e, to);
+		return;
+	}
 	if (e->elem == ELEM_S16X2) {
 		load_pairs(b, of, broadcasts, e->lanes, to);
 		return;
@@ -87,11 +208,7 @@ void whole_load(struct block *b, const struct expr *e, int to)
 
 double whole_half_bytes(void)
 {
-	const uint32_t bits = 0x0f0f0f0f;
-	float x;
-
-	memcpy(&x, &bits, sizeof x);
-	return (double)x;
+	return block_of_bits(0x0f0f0f0f);
 }
 
 void whole_halve(struct block *b, const struct expr *e, int to)
@@ -108,6 +225,14 @@ void whole_halve(struct block *b, const struct expr *e, int to)
 	x86_line(b->x, "%s %s, %s, %s", and,
 		 block_constant_operand(b, whole_half_bytes(), e->lanes).text, from.text, v.text);
 	block_drop(b, h);
+}
+
+void whole_look_at_load(struct block *b, const struct expr *e)
+{
+	if (!e->members || sign_of(b, e->buffer) != 's')
+		return;
+	if (has_sign_alone(b, e) || (ex_loads(e) > 1 && e->lanes == 16))
+		b->uses[block_constant(b, lower_half())]++;
 }
 
 static int has_dot(const struct block *b, int lanes)
