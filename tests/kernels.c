@@ -799,6 +799,38 @@ static void check_extremes(const struct limits *m)
 	   (long long)tally.compiled);
 }
 
+/* Depthwise convolutions multiply kernel rows in groups: some lie outside of the image, the last
+ * group is not full, channels do not fill vectors. */
+static void check_grouped_rows(const struct limits *m)
+{
+	static const char *const problems[][2] = {
+		{"g40ic40ih9oc40oh9kh3ph1", "bias"},	   {"g24ic24ih11oc24oh6kh3sh2ph1", "bias"},
+		{"g16ic16ih8oc16oh8kh5ph2", "bias"},	   {"g20ic20ih9oc20oh9kh2kw3ph1pw1", ""},
+		{"g16ic16ih6oc16oh6kh1kw3ph0pw1", "bias"}, {"g32ic32ih9oc32oh9kh7ph3", "bias"},
+		{"g32ic32ih12oc32oh12kh3ph2dh1", "bias"},  {"g16ic16ih9oc16oh7kh3", "bias"},
+		{"g24ic24ih7oc24oh7kh5ph2", "bias,pad"},
+	};
+	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
+	const struct shares one_in = {1, 4};
+	struct tally tally = {0};
+
+	exactly = 1;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems * 2; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, "conv2d", problems[i / 2][0], "nhwc",
+				       problems[i / 2][1], &e) < 0 ||
+		    workload_set_dtype(&p.w, types[i % 2], strlen(types[i % 2]), &e) < 0)
+			bail_out("%s", e.msg);
+		check_problem(&p, m, 3, &one_in, &tally);
+	}
+	close_problems();
+	exactly = 0;
+	ok(!tally.bad && tally.compiled, "%s: kernel rows in groups: %lld interpreted", m->isa,
+	   (long long)tally.candidates);
+}
+
 /* A zero point is added behind rounding, also where it is odd and a sum lies halfway between two
  * whole numbers: all factors are 1/2, and whole sums are exact. */
 static void check_halves(const struct limits *m)
@@ -1090,6 +1122,7 @@ int main(void)
 		}
 		check_extremes(&m);
 		check_halves(&m);
+		check_grouped_rows(&m);
 		check_filled(&m, &one_in);
 		if (!m.dots)
 			check_groups_by_hand(&m);

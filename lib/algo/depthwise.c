@@ -12,6 +12,10 @@
  * pixels while it is in a register, and those outside the image are left out. Without it each
  * multiply-add has a load of its own, which is as many as there are ports, and more where channels
  * do not fill whole cache lines.
+ *
+ * Whole numbers of 8 bits are multiplied in groups (depth): of one column, the taps of kernel rows
+ * below each other. A product of 32 bits takes an instruction that has half the rate of others on
+ * many CPUs, and an addition; vpdpbusd takes four taps, vpmaddwd two.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/check.h"
@@ -24,7 +28,7 @@
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
-enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, STREAM, ONCE, KNOBS };
+enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, STREAM, ONCE, DEPTH, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -43,10 +47,12 @@ static const struct knob knobs[KNOBS] = {
 	[ONCE] = {"once", 0,
 		  "1: each vector of input is loaded once for the taps of a kernel row, whose "
 		  "weights are in registers."},
+	[DEPTH] = {"depth", 1, "Kernel rows that an instruction multiplies and sums.",
+		   .is_rare = 1},
 };
 
 enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2, ROWS_INNERMOST = 3 }; /* values of order */
-enum { MAX_TAPS = 81, MAX_STRAIGHT = 512 };
+enum { MAX_TAPS = 81, MAX_STRAIGHT = 512, MOST_DEPTH = 4 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
@@ -62,7 +68,8 @@ static int applies(const struct workload *w, struct conv *p)
 static int64_t registers(const struct workload *w, const struct conv *p, const int64_t *k)
 {
 	const int is_whole = dtype_is_int(w->dtype.src);
-	int64_t weights = k[HOLD] ? p->kh * p->kw : k[ONCE] ? p->kw : 1;
+	int64_t held = channelwise_groups(p, k[DEPTH]) * p->kw;
+	int64_t weights = k[HOLD] ? held : k[ONCE] ? p->kw : 1;
 
 	return k[NV] * (k[MR] + weights + (k[ONCE] != 0)) + !k[ONCE] + is_whole +
 	       (isa_of_lanes(k[VL])->masks == MASKS_VECTOR && p->g % k[VL]);
@@ -79,15 +86,17 @@ static int is_straight(const struct conv *p, const int64_t *k)
  * once more where tiles may be straight, and where vectors are masked. */
 static int64_t loops(const struct workload *w, const struct conv *p, const int64_t *k)
 {
-	enum { ONCE_LOOPS = 14, REORDER_LOOPS = 46 };
+	enum { ONCE_LOOPS = 14, ASKED_LOOPS = 8, REORDER_LOOPS = 46 };
 	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 	int64_t edges = e.left + e.right, rest = edges * 8 + 20;
 	int64_t step = p->sw / p->dw, combs = step < p->kw ? step : p->kw;
 	int64_t row =
 		k[ONCE] ? (edges + 1 + (e.split.rest > 0)) * ONCE_LOOPS * combs : edges * 3 * p->kw;
-	int64_t clipped = (k[ONCE] && p->dh > 1 ? p->kh : 1) * row + rest, n;
+	int64_t asked = k[DEPTH] > 1 ? p->kh * (edges + 2) * ASKED_LOOPS : 0;
+	int64_t clipped = ((k[ONCE] && p->dh > 1) || k[DEPTH] > 1 ? p->kh : 1) * row + asked + rest;
+	int64_t whole = (k[DEPTH] > 1 && p->kh > k[DEPTH] ? 2 : 1) * row + rest, n;
 
-	n = clipped * (1 + (k[ORDER] == ROWS_INNERMOST)) + is_straight(p, k) * (row + rest);
+	n = clipped * (1 + (k[ORDER] == ROWS_INNERMOST)) + is_straight(p, k) * whole;
 	if (p->g % (k[NV] * k[VL]))
 		n *= 2;
 	if (k[ONCE] && w->layout == LAYOUT_NCHW)
@@ -147,6 +156,10 @@ static int ranges(const struct workload *w, struct range *r)
 		range_choice(r, ONCE, 1);
 	else
 		range_only(r, ONCE, 0, "no two taps of a kernel row read the same input");
+	if (dtype_is_int(w->dtype.src))
+		range_depth(r, DEPTH, w, MOST_DEPTH, -1, 1);
+	else if (k)
+		range_only(r, DEPTH, 1, "kernel rows are multiplied in groups in 8 bits alone");
 	if (!k || r->why)
 		return 1;
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p.g,
@@ -181,7 +194,6 @@ static void declare(struct depthwise *s)
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
 	operand_types(n, s->order.w);
 	t->bias = brgemm_out_take_bias(&t->out);
-	t->sum = t->out.is_whole ? ELEM_S32 : ELEM_F32;
 	t->dst = conv_dst(p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
 }
@@ -264,10 +276,13 @@ static void open_blocks(struct depthwise *s)
 static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
 			   struct err *e)
 {
-	struct depthwise s = {
-		.k = k,
-		.t = {.n = n, .lanes = (int)k[VL], .nv = (int)k[NV], .once = (int)k[ONCE]},
-		.order = reorder_of(n, w, k[VL])};
+	struct depthwise s = {.k = k,
+			      .t = {.n = n,
+				    .lanes = (int)k[VL],
+				    .nv = (int)k[NV],
+				    .once = (int)k[ONCE],
+				    .tile = tile_of(&w->dtype, k[DEPTH])},
+			      .order = reorder_of(n, w, k[VL])};
 	struct channelwise_place at = {0};
 
 	if (!applies(w, &s.t.p))

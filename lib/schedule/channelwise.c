@@ -2,6 +2,23 @@
 
 #include "lib/space/knob.h"
 
+/* Kernel rows that are multiplied together: of group `index` those from `from` to `to` - 1. Where
+ * the tile has no groups, the group is a row. */
+struct kernel_rows {
+	struct affine index;
+	int from, to;
+};
+
+int64_t channelwise_groups(const struct conv *p, int64_t group)
+{
+	return ceil_div(p->kh, group);
+}
+
+static int64_t groups(const struct channelwise *s)
+{
+	return channelwise_groups(&s->p, s->tile->group);
+}
+
 void channelwise_weights(struct channelwise *s)
 {
 	const struct conv *p = &s->p;
@@ -12,22 +29,24 @@ void channelwise_weights(struct channelwise *s)
 		.axis = {{0, s->tiles, s->nr},
 			 {1, 1, 1},
 			 {2, 1, 1},
-			 {3, p->kh, 1},
+			 {3, groups(s), s->tile->group},
 			 {4, p->kw, 1},
 			 {0, s->nr, 1}},
 	};
 
+	if (s->tile->group > 1)
+		packing_axis(&w, 3, s->tile->group, 1);
 	s->weights = nest_packed(s->n, "w", TENSOR_WEIGHTS, &w);
 }
 
 void channelwise_registers(struct channelwise *s, int pixels, int holds)
 {
-	int rows = holds ? (int)(s->p.kh * s->p.kw) : s->once ? (int)s->p.kw : 1;
+	int rows = holds ? (int)(groups(s) * s->p.kw) : s->once ? (int)s->p.kw : 1;
 
-	s->acc = nest_reg(s->n, "acc", s->sum, s->lanes, pixels, s->nv);
-	s->wreg = nest_reg(s->n, "wr", s->sum, s->lanes, rows, s->nv);
+	s->acc = nest_reg(s->n, "acc", s->tile->sum, s->lanes, pixels, s->nv);
+	s->wreg = nest_reg(s->n, "wr", s->tile->right, s->lanes, rows, s->nv);
 	if (s->once)
-		s->xreg = nest_reg(s->n, "x", s->sum, s->lanes, 1, s->nv);
+		s->xreg = nest_reg(s->n, "x", s->tile->left, s->lanes, 1, s->nv);
 }
 
 static struct site sites(const struct channelwise *s, const struct channelwise_place *at,
@@ -55,8 +74,8 @@ static const struct expr *first_value(struct channelwise *s, const struct channe
 				      struct affine v)
 {
 	if (s->bias < 0)
-		return ex_const(s->n, s->sum, s->lanes, 0);
-	return ex_load_as(s->n, s->sum, s->bias, s->lanes, channel_at(s, at, v), NULL);
+		return ex_const(s->n, s->tile->sum, s->lanes, 0);
+	return ex_load_as(s->n, s->tile->sum, s->bias, s->lanes, channel_at(s, at, v), NULL);
 }
 
 /* The bias is loaded once for all pixels: loads are what a tile has most of. */
@@ -72,53 +91,66 @@ static void begin(struct channelwise *s, const struct channelwise_place *at)
 				       : ex_reg_as_is(n, s->acc, reg_at(s, af(0), x.v)));
 }
 
-/* Weights of tap `tap`, kh * KW + kw, into row `row` of their registers. */
+/* Weights of tap `tap`, kh * KW + kw, or of its group, into row `row` of their registers. */
 static void load_weights(struct channelwise *s, const struct channelwise_place *at,
 			 struct affine tap, struct affine row)
 {
 	struct site x = sites(s, at, 0, 1);
 	struct nest *n = s->n;
 	struct affine v = af_var(nest_for(n, LOOP_UNROLL, "v", af(0), af(site_vectors(&x))));
-	struct affine panel = af_mul(at->panel.index, s->p.kh * s->p.kw * s->nr);
+	struct affine panel = af_mul(at->panel.index, groups(s) * s->p.kw * s->nr);
+	const int64_t group = s->tile->group;
+	struct affine from = af_mul(af_sum(panel, af_mul(tap, s->nr), af_mul(v, s->lanes)), group);
 
 	nest_store(n, s->wreg, reg_at(s, row, v), NULL,
-		   ex_load_as(n, s->sum, s->weights, s->lanes,
-			      af_sum(panel, af_mul(tap, s->nr), af_mul(v, s->lanes)), NULL));
+		   group > 1 ? ex_load_groups(n, s->weights, s->tile->right, s->lanes, from)
+			     : ex_load_as(n, s->tile->sum, s->weights, s->lanes, from, NULL));
 	nest_close(n);
 }
 
-/* The vector of input at site x in kernel row kh, `column` columns behind the tile's first. */
+/* The vector of input at site x in kernel rows `rows`, `column` columns behind the tile's first. */
 static const struct expr *input(struct channelwise *s, const struct channelwise_place *at,
-				struct affine kh, struct affine column, const struct site *x)
+				const struct kernel_rows *rows, struct affine column,
+				const struct site *x)
 {
 	const struct conv *p = &s->p;
+	struct affine kh = af_mul(rows->index, s->tile->group);
 	struct affine ih = af_sum(af_mul(af_var(at->oh), p->sh), af_mul(kh, p->dh), af(-p->ph));
 	struct affine iw = af_sum(af_mul(at->run.ow, p->sw), column, af(-p->pw));
 	struct affine src = access_at(&s->src, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, ih},
 				      {CONV_COLUMN, iw}, {CONV_GROUP, channel_at(s, at, x->v)});
 
-	return ex_load_as(s->n, s->sum, s->src.buffer, s->lanes, src, x->valid);
+	if (s->tile->group > 1)
+		return ex_load_apart(s->n, s->src.buffer, s->tile->left, s->lanes, src,
+				     &(struct members){access_at(&s->src, {CONV_ROW, af(p->dh)}),
+						       rows->from, rows->to},
+				     x->valid);
+	return ex_load_as(s->n, s->tile->sum, s->src.buffer, s->lanes, src, x->valid);
 }
 
 /* Pixel m of site x += weights in row `row` of their registers by the input. */
 static void multiply_by(struct channelwise *s, struct affine m, const struct site *x,
 			struct affine row, const struct expr *value)
 {
+	const struct expr *w = ex_reg_as_is(s->n, s->wreg, reg_at(s, row, x->v));
 	struct affine acc = reg_at(s, m, x->v);
+	const struct expr *sum = ex_reg_as_is(s->n, s->acc, acc);
 
 	nest_store(s->n, s->acc, acc, NULL,
-		   ex_op(s->n, EXPR_FMA, ex_reg_as_is(s->n, s->wreg, reg_at(s, row, x->v)), value,
-			 ex_reg_as_is(s->n, s->acc, acc)));
+		   s->tile->group > 1 ? ex_op(s->n, EXPR_DOT, value, w, sum)
+				      : ex_op(s->n, EXPR_FMA, w, value, sum));
 }
 
-/* The tap in kernel row kh and column kw, for pixels [from, to); its weights are in row `row`. */
-static void multiply(struct channelwise *s, const struct channelwise_place *at, struct affine kh,
-		     struct affine kw, struct affine row, int64_t from, int64_t to)
+/* The taps in kernel rows `rows` and column kw, for pixels [from, to); their weights are in row
+ * `row`. */
+static void multiply(struct channelwise *s, const struct channelwise_place *at,
+		     const struct kernel_rows *rows, struct affine kw, struct affine row,
+		     int64_t from, int64_t to)
 {
 	for (struct site x = sites(s, at, from, to); site_next(s->n, &x);) {
 		struct affine column = af_add(af_mul(x.m, s->p.sw), af_mul(kw, s->p.dw));
 
-		multiply_by(s, x.m, &x, row, input(s, at, kh, column, &x));
+		multiply_by(s, x.m, &x, row, input(s, at, rows, column, &x));
 	}
 }
 
@@ -136,10 +168,11 @@ struct wedge {
 };
 
 static void multiply_wedge(struct channelwise *s, const struct channelwise_place *at,
-			   struct affine kh, const struct comb *c, struct wedge w)
+			   const struct kernel_rows *rows, const struct comb *c, struct wedge w)
 {
 	struct nest *n = s->n;
-	struct affine i, m, column, tap, row = at->held ? af_mul(kh, s->p.kw) : af(0);
+	struct affine i, m, column, tap;
+	struct affine row = at->held ? af_mul(rows->index, s->p.kw) : af(0);
 
 	if (w.from < c->from)
 		w.from = c->from;
@@ -150,7 +183,7 @@ static void multiply_wedge(struct channelwise *s, const struct channelwise_place
 	i = af_var(nest_for(n, LOOP_UNROLL, "x", af(w.from), af(w.to)));
 	column = af_add(af_mul(i, s->p.sw), af(c->first * s->p.dw));
 	for (struct site x = sites(s, at, 0, 1); site_next(n, &x);) {
-		nest_store(n, s->xreg, x.v, NULL, input(s, at, kh, column, &x));
+		nest_store(n, s->xreg, x.v, NULL, input(s, at, rows, column, &x));
 		m = af_var(nest_for(n, LOOP_UNROLL, "m", af_add(af(w.lo), af_mul(i, w.lo_slope)),
 				    af_add(af(w.hi), af_mul(i, w.hi_slope))));
 		tap = af_add(af_mul(af_sub(i, m), c->step), af(c->first));
@@ -188,9 +221,9 @@ static struct comb comb_from(const struct channelwise *s, const struct channelwi
 	return c;
 }
 
-/* The taps of kernel row kh, whose weights are loaded. */
+/* The taps of kernel rows, whose weights are loaded. */
 static void multiply_once(struct channelwise *s, const struct channelwise_place *at,
-			  struct affine kh)
+			  const struct kernel_rows *rows)
 {
 	int64_t step = comb_step(&s->p), pixels = at->run.pixels;
 
@@ -198,9 +231,9 @@ static void multiply_once(struct channelwise *s, const struct channelwise_place 
 		int64_t last = ceil_div(s->p.kw - first, step) - 1;
 		struct comb c = comb_from(s, at, first, step);
 
-		multiply_wedge(s, at, kh, &c, (struct wedge){0, last, 0, 1, 0, 1});
-		multiply_wedge(s, at, kh, &c, (struct wedge){last, pixels, -last, 1, 1, 1});
-		multiply_wedge(s, at, kh, &c,
+		multiply_wedge(s, at, rows, &c, (struct wedge){0, last, 0, 1, 0, 1});
+		multiply_wedge(s, at, rows, &c, (struct wedge){last, pixels, -last, 1, 1, 1});
+		multiply_wedge(s, at, rows, &c,
 			       (struct wedge){pixels, pixels + last, -last, pixels, 1, 0});
 	}
 }
@@ -210,20 +243,21 @@ static int loads_once(const struct channelwise *s, const struct channelwise_plac
 	return s->once && channelwise_loads_once(&s->p, at->run.pixels);
 }
 
-/* The taps of kernel row kh. At an edge each is by itself. */
-static void multiply_row(struct channelwise *s, const struct channelwise_place *at,
-			 struct affine kh)
+/* The taps of kernel rows. At an edge each column is by itself. */
+static void multiply_rows(struct channelwise *s, const struct channelwise_place *at,
+			  const struct kernel_rows *rows)
 {
+	const struct affine first = af_mul(rows->index, s->p.kw);
 	int edge = at->run.edge >= 0;
 
 	if (loads_once(s, at)) {
 		if (!at->held) {
 			int kw = nest_for(s->n, LOOP_UNROLL, "kw", af(0), af(s->p.kw));
 
-			load_weights(s, at, af_add(af_mul(kh, s->p.kw), af_var(kw)), af_var(kw));
+			load_weights(s, at, af_add(first, af_var(kw)), af_var(kw));
 			nest_close(s->n);
 		}
-		multiply_once(s, at, kh);
+		multiply_once(s, at, rows);
 		return;
 	}
 	for (int i = 0; i < (edge ? s->p.kw : 1); i++) {
@@ -232,20 +266,21 @@ static void multiply_row(struct channelwise *s, const struct channelwise_place *
 
 		if (!edge)
 			kw = af_var(nest_for(s->n, LOOP_UNROLL, "kw", af(0), af(s->p.kw)));
-		tap = af_add(af_mul(kh, s->p.kw), kw);
+		tap = af_add(first, kw);
 		stretch_inside(&at->run, &s->p, i, &from, &to);
 		if (!at->held)
 			load_weights(s, at, tap, af(0));
-		multiply(s, at, kh, kw, at->held ? tap : af(0), from, to);
+		multiply(s, at, rows, kw, at->held ? tap : af(0), from, to);
 		if (!edge)
 			nest_close(s->n);
 	}
 }
 
-/* Where kernel rows are apart, each is asked whether it lies in the image: there is no division. */
-static void multiply_dilated(struct channelwise *s, const struct channelwise_place *at)
+/* Each kernel row is asked whether it lies in the image: there is no division. */
+static void multiply_asked(struct channelwise *s, const struct channelwise_place *at)
 {
 	struct affine top = af_sub(af_mul(af_var(at->oh), s->p.sh), af(s->p.ph));
+	const int group = s->tile->group;
 	struct nest *n = s->n;
 
 	for (int kh = 0; kh < s->p.kh; kh++) {
@@ -253,34 +288,50 @@ static void multiply_dilated(struct channelwise *s, const struct channelwise_pla
 		int inside = nest_let_min(n, "inside", ih, af_sub(af(s->p.ih - 1), ih));
 
 		nest_if_less(n, af(-1), af_var(inside));
-		multiply_row(s, at, af(kh));
+		multiply_rows(s, at,
+			      &(struct kernel_rows){af(kh / group), kh % group, kh % group + 1});
 		nest_close(n);
 	}
 }
 
-/* Kernel rows that leave the image are left out. */
+/* Kernel rows that follow each other: groups of them, in a loop, and what is left. */
+static void multiply_range(struct channelwise *s, const struct channelwise_place *at,
+			   enum loop_kind kind, struct affine first, struct affine end, int rest)
+{
+	struct kernel_rows rows = {.to = s->tile->group};
+
+	if (end.n || end.c) {
+		rows.index = af_var(nest_for(s->n, kind, "kh", first, end));
+		multiply_rows(s, at, &rows);
+		nest_close(s->n);
+	}
+	rows = (struct kernel_rows){end, 0, rest};
+	if (rest)
+		multiply_rows(s, at, &rows);
+}
+
+/* Kernel rows that leave the image are left out: where they are apart or in groups, row by row. */
 static void multiply_clipped(struct channelwise *s, const struct channelwise_place *at)
 {
 	const struct conv *p = &s->p;
+	const int group = s->tile->group, rest = (int)(p->kh % group);
 	int leaves = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh >= p->ih;
-	struct affine first = af(0), end = af(p->kh);
+	struct affine first = af(0), end = af(p->kh / group);
 
-	if (leaves && p->dh > 1 && p->kh > 1) {
-		multiply_dilated(s, at);
+	if (leaves && (group > 1 || (p->dh > 1 && p->kh > 1))) {
+		multiply_asked(s, at);
 		return;
 	}
 	if (leaves)
 		conv_rows_inside(s->n, p, at->oh, 0, &first, &end);
-	multiply_row(s, at, af_var(nest_for(s->n, LOOP_SERIAL, "kh", first, end)));
-	nest_close(s->n);
+	multiply_range(s, at, LOOP_SERIAL, first, end, rest);
 }
 
 static void multiply_inside(struct channelwise *s, const struct channelwise_place *at)
 {
-	struct nest *n = s->n;
+	const int64_t group = s->tile->group;
 
-	multiply_row(s, at, af_var(nest_for(n, LOOP_UNROLL, "kh", af(0), af(s->p.kh))));
-	nest_close(n);
+	multiply_range(s, at, LOOP_UNROLL, af(0), af(s->p.kh / group), (int)(s->p.kh % group));
 }
 
 static void finish(struct channelwise *s, const struct channelwise_place *at)
@@ -300,7 +351,7 @@ static void finish(struct channelwise *s, const struct channelwise_place *at)
 
 void channelwise_hold(struct channelwise *s, const struct channelwise_place *at)
 {
-	int taps = nest_for(s->n, LOOP_UNROLL, "k", af(0), af(s->p.kh * s->p.kw));
+	int taps = nest_for(s->n, LOOP_UNROLL, "k", af(0), af(groups(s) * s->p.kw));
 
 	load_weights(s, at, af_var(taps), af_var(taps));
 	nest_close(s->n);
