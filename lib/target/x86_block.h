@@ -123,6 +123,8 @@ double whole_half_bytes(void);
 /* Notes the constants that whole_load() and whole_store() will need. */
 void whole_look_at_load(struct block *b, const struct expr *e);
 void whole_look_at(struct block *b, const struct node *s);
+/* The value that whole_store() is to get: what it does by itself is left out. */
+const struct expr *whole_stored(const struct block *b, const struct node *s);
 /* Stores h, single precision or elements of the same type, as whole numbers. */
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to);
 /* A copy of %rbp bytes from (%rsi) to (%rbx), or (not `copies`) so many zeros. */

@@ -719,7 +719,7 @@ static void store_bf16(struct block *b, const struct node *s, struct held h, str
 void block_store_memory(struct block *b, const struct node *s)
 {
 	int lanes = s->value->lanes;
-	struct held h = block_value(b, s->value);
+	struct held h = block_value(b, whole_stored(b, s));
 	struct operand to = block_memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
 	const struct mask *m;
 

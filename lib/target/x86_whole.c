@@ -263,17 +263,22 @@ void whole_multiply_add(struct block *b, const struct expr *e, int to)
 	block_drop(b, g);
 }
 
-/* Whole numbers that are not too large as elements of 8 bits, of which none is too small (u8: of 16
- * lanes alone). */
-static void store_bytes(struct block *b, const struct node *s, int from, int t, const char *mask,
-			struct operand to)
+/* Whole numbers as elements of 8 bits, of which none is too large or too small: for s8 the
+ * instructions look to both ends themselves, for u8 to both where there are fewer than 16 lanes,
+ * and else (`ends`) to the upper one of numbers without a sign. */
+static void store_bytes(struct block *b, const struct node *s, int from, int t, int ends,
+			const char *mask, struct operand to)
 {
 	const int lanes = s->value->lanes, is_s8 = block_elem(b, s->buffer) == ELEM_S8;
 	const struct operand v = x86_vector(lanes, from), low = x86_vector(4, t);
 	struct held upper;
 
 	if (lanes == 16) {
-		x86_line(b->x, "vpmov%sdb %s, %s", is_s8 ? "s" : "", v.text, low.text);
+		x86_line(b->x, "vpmov%sdb %s, %s",
+			 is_s8	? "s"
+			 : ends ? "us"
+				: "",
+			 v.text, low.text);
 		x86_line(b->x, "%s %s, %s%s", mask[0] ? "vmovdqu8" : "vmovups", low.text, to.text,
 			 mask);
 		return;
@@ -294,7 +299,19 @@ static void store_bytes(struct block *b, const struct node *s, int from, int t, 
 /* Is it no less than 0, or none? */
 static int is_positive(const struct expr *e)
 {
-	return e->kind == EXPR_MAX && e->a->kind == EXPR_CONST && e->a->value >= 0;
+	if ((e->kind != EXPR_MAX && e->kind != EXPR_MIN) || e->a->kind != EXPR_CONST ||
+	    e->a->value < 0)
+		return 0;
+	return e->kind == EXPR_MAX || is_positive(e->b);
+}
+
+/* Is it no more than this, or none? */
+static int is_at_most(const struct expr *e, double most)
+{
+	if ((e->kind != EXPR_MAX && e->kind != EXPR_MIN) || e->a->kind != EXPR_CONST ||
+	    e->a->value > most)
+		return 0;
+	return e->kind == EXPR_MIN || is_at_most(e->b, most);
 }
 
 /* Elements of 8 bits that stay what they are. */
@@ -307,7 +324,7 @@ static void store_same(struct block *b, const struct node *s, struct held h, str
 	    block_elem(b, s->value->buffer) != block_elem(b, s->buffer))
 		block_fail(b, "it stores whole numbers in fewer bits");
 	mask_text(b, s->valid, s->value->lanes, "", mask);
-	store_bytes(b, s, h.number, t.number, mask, to);
+	store_bytes(b, s, h.number, t.number, 0, mask, to);
 	block_drop(b, t);
 }
 
@@ -320,27 +337,75 @@ static double most_of(enum elem elem)
 	return elem == ELEM_S32 ? 2147483520 : most;
 }
 
+/* The instruction that stores 16 elements of u8 has their upper end, of numbers without a sign. */
+static int has_end(const struct block *b, const struct node *s)
+{
+	return block_elem(b, s->buffer) == ELEM_U8 && s->value->lanes == 16 &&
+	       s->value->elem == ELEM_F32;
+}
+
+const struct expr *whole_stored(const struct block *b, const struct node *s)
+{
+	const struct expr *e = s->value;
+
+	return has_end(b, s) && e->kind == EXPR_MAX && e->a->kind == EXPR_CONST && e->a->value == 0
+		       ? e->b
+		       : e;
+}
+
+/* Is a maximum with 0 what is left to do, and is a minimum? */
+static int needs_least(const struct block *b, const struct node *s)
+{
+	return has_end(b, s) && !is_positive(whole_stored(b, s));
+}
+
+static int needs_most(const struct block *b, const struct node *s)
+{
+	return !needs_least(b, s) && !is_at_most(s->value, most_of(block_elem(b, s->buffer)));
+}
+
 void whole_look_at(struct block *b, const struct node *s)
 {
 	const enum elem elem = block_elem(b, s->buffer);
 
-	if (s->value->elem == ELEM_F32 && elem_is_whole(elem))
+	if (s->value->elem != ELEM_F32 || !elem_is_whole(elem))
+		return;
+	if (needs_most(b, s))
 		b->uses[block_constant(b, most_of(elem))]++;
+	if (needs_least(b, s))
+		b->uses[block_constant(b, 0)]++;
 }
 
-/* Conversion makes the least number of 32 bits of NaN and of all that is too large. So the upper
- * end comes before it, of NaN and a number the second operand, NaN; the lower end of s8 and s32
- * comes behind it by itself. No single-precision number is 2^31 - 1: the largest below it is the
- * end. */
+/* Ends a number at both ends of the elements, as far as it may lie beyond and what follows does
+ * not see to it. Of NaN and a number the second operand comes out: at the lower end the number, at
+ * the upper one NaN. Conversion makes the least number of 32 bits of NaN, and of all that is too
+ * large. That is the least s8 and s32, 0 as u8, and without a sign it is beyond the upper end. */
+static void put_ends(struct block *b, const struct node *s, int from, struct operand v)
+{
+	const int lanes = s->value->lanes;
+	const char *suffix = lanes == 1 ? "ss" : "ps";
+	const struct operand x = x86_vector(lanes, from);
+	struct held end;
+
+	if (needs_least(b, s))
+		x86_line(b->x, "vmax%s %s, %s, %s", suffix,
+			 block_constant_operand(b, 0, lanes).text, x.text, v.text);
+	if (!needs_most(b, s))
+		return;
+	end = block_first_constant(b, &(struct expr){.kind = EXPR_CONST,
+						     .lanes = lanes,
+						     .value = most_of(block_elem(b, s->buffer))});
+	x86_line(b->x, "vmin%s %s, %s, %s", suffix, x.text, x86_vector(lanes, end.number).text,
+		 v.text);
+	block_drop(b, end);
+}
+
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to)
 {
 	const int lanes = s->value->lanes;
-	const enum elem elem = block_elem(b, s->buffer);
 	const struct held t = h.temporary ? h : block_take(b);
 	const struct operand v = x86_vector(lanes, t.number);
-	const char *suffix = lanes == 1 ? "ss" : "ps";
-	struct operand from = x86_vector(lanes, h.number);
-	struct held end;
+	int from = h.number;
 	char mask[16];
 
 	if (s->value->elem != ELEM_F32) {
@@ -348,22 +413,16 @@ void whole_store(struct block *b, const struct node *s, struct held h, struct op
 		return;
 	}
 	mask_text(b, s->valid, lanes, "", mask);
-	if (elem == ELEM_U8 && lanes == 16 && !is_positive(s->value)) {
-		x86_line(b->x, "vmax%s %s, %s, %s", suffix,
-			 block_constant_operand(b, 0, lanes).text, from.text, v.text);
-		from = v;
+	if (needs_least(b, s) || needs_most(b, s)) {
+		put_ends(b, s, from, v);
+		from = t.number;
 	}
-	end = block_first_constant(
-		b, &(struct expr){.kind = EXPR_CONST, .lanes = lanes, .value = most_of(elem)});
-	x86_line(b->x, "vmin%s %s, %s, %s", suffix, from.text, x86_vector(lanes, end.number).text,
-		 v.text);
-	block_drop(b, end);
-	x86_line(b->x, "vcvtps2dq %s, %s", v.text, v.text);
-	if (elem == ELEM_S32)
+	x86_line(b->x, "vcvtps2dq %s, %s", x86_vector(lanes, from).text, v.text);
+	if (block_elem(b, s->buffer) == ELEM_S32)
 		x86_line(b->x, "%s %s, %s%s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text,
 			 mask);
 	else
-		store_bytes(b, s, t.number, t.number, mask, to);
+		store_bytes(b, s, t.number, t.number, needs_least(b, s), mask, to);
 	if (t.number != h.number)
 		block_drop(b, t);
 }
