@@ -204,6 +204,9 @@ int direct_ranges(const struct workload *w, struct range *r)
 	range_blocks(r, ROWS, p.oh, 1, powers);
 	if (p.oh % 7 == 0 && p.oh > 7)
 		range_more(r, ROWS, 7);
+	/* A band for each thread: few rows are copied twice. */
+	if (r->space && r->tmul && r->machine->threads > 0)
+		range_more(r, ROWS, ceil_div(p.oh, r->machine->threads) % p.oh);
 	range_chunks(r, KC, w, p.ic, chunks);
 	for (int parts = 2; parts <= 4; parts *= 2) /* even parts, so that taps can merge */
 		if (p.ic % parts == 0 && p.ic / parts >= 4)
