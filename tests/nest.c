@@ -702,6 +702,95 @@ static void check_exchange(const char *what, printing *print, const char *isa, c
 	free(s);
 }
 
+/* ---- ends of whole numbers ---- */
+
+enum { ENDS = 16 };
+
+/* Numbers in u8 and s8, vectors of so many lanes: at the ends of these types, and far beyond. */
+static void draw_ends(struct nest *n, int lanes)
+{
+	static const enum elem elem[] = {ELEM_U8, ELEM_S8};
+	const int from = nest_arg(n, "from", 0, ENDS, 0);
+	const int x = nest_reg(n, "x", ELEM_F32, lanes, 1, 1);
+	int v;
+
+	nest_for(n, LOOP_PARALLEL, "one", af(0), af(1));
+	v = nest_for(n, LOOP_PARALLEL, "v", af(0), af(ENDS / lanes));
+	nest_store(n, x, af(0), NULL, ex_load(n, from, lanes, af_mul(af_var(v), lanes), NULL));
+	for (int i = 0; i < 2; i++) {
+		const int to = nest_arg(n, i ? "s8" : "u8", 4, ENDS, 1);
+
+		nest_elem(n, to, elem[i]);
+		nest_store(n, to, af_mul(af_var(v), lanes), NULL, ex_reg(n, x, af(0)));
+	}
+	nest_close(n);
+	nest_close(n);
+}
+
+static int ends_at(float x, int least, int most)
+{
+	if (!(x > (float)least))
+		return least; /* NaN, too */
+	return x > (float)most ? most : (int)lrintf(x);
+}
+
+static void store_ends(void *arg, void *answer)
+{
+	static const float from[ENDS] = {NAN,	 INFINITY, -INFINITY, 3e38F,  -3e38F, 2147483648.F,
+					 -3e9F,	 5e9F,	   255,	      255.6F, 254.5F, 127.5F,
+					 -0.75F, -128.6F,  128,	      -129};
+	struct object *o = arg;
+	struct ran *ran = answer;
+	unsigned char u8[ENDS];
+	signed char s8[ENDS];
+	const void *buffers[] = {from, u8, s8};
+	long params[NEST_PARAMS];
+	struct kernel k = {.handle = o->handle};
+
+	*(void **)&k.entry = dlsym(o->handle, "ends");
+	c_params(&o->sample->n, params);
+	runner_cpu.run(&k, params, (void **)buffers, 1, NULL);
+	for (int i = 0; i < ENDS; i++) {
+		ran->wrong += u8[i] != ends_at(from[i], 0, 255);
+		ran->wrong += s8[i] != ends_at(from[i], -128, 127);
+	}
+	ran->kernels++;
+}
+
+static void check_ends(const char *what, printing *print, const char *isa, int lanes,
+		       const char *dir)
+{
+	const struct cell cell = {.timeout_s = 60, .threads = 1};
+	struct sample *s = xcalloc(1, sizeof *s);
+	struct object o = {s, 1, NULL};
+	struct buf text = BUF_INIT;
+	struct ran ran = {0, 0, 0};
+	struct cell_fault fault;
+	struct err e = ERR_INIT;
+	char why[CELL_WHY] = "";
+
+	if (!cpu_has_isa(isa)) {
+		skip("this CPU has no %s, for the ends of whole numbers in %s", isa, what);
+		free(s);
+		return;
+	}
+	nest_init(&s->n, &s->arena, "ends");
+	draw_ends(&s->n, lanes);
+	buf_fmt(&text, "%s\n#define KERNEL ends\n", c_prelude());
+	if (print(&s->n, &text))
+		bail_out("%s", print(&s->n, &text));
+	o.handle = compile(&text, isa, dir, &e);
+	if (o.handle)
+		cell_run(&cell, store_ends, &o, &ran, sizeof ran, &fault, why);
+	if (!ok(ran.kernels == 1 && !ran.wrong, "%s: whole numbers end where their types do", what))
+		diag("%d values wrong: %s%s", ran.wrong, why, e.msg);
+	if (o.handle)
+		dlclose(o.handle);
+	buf_free(&text);
+	arena_free(&s->arena);
+	free(s);
+}
+
 /* ---- what is refused ---- */
 
 /* A nest with two inputs and an output of 8 elements, team memory, workspace and a register. */
@@ -1008,6 +1097,9 @@ int main(void)
 	check_printer(sample, n, "assembly for AVX-512", print_assembly, "avx512", 16, dir);
 	check_exchange("GNU C", print_c, best, dir);
 	check_exchange("assembly", print_assembly, "avx2", dir);
+	check_ends("GNU C", print_c, best, 8, dir);
+	check_ends("assembly for AVX2", print_assembly, "avx2", 8, dir);
+	check_ends("assembly for AVX-512", print_assembly, "avx512", 16, dir);
 	for (int i = 0; i < n; i++) {
 		free(sample[i].expected);
 		arena_free(&sample[i].arena);
