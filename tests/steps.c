@@ -14,6 +14,7 @@
 #include "lib/run/place.h"
 #include "lib/run/pointwise.h"
 #include "lib/run/pool.h"
+#include "lib/run/rescale.h"
 #include "lib/run/rows.h"
 #include "tests/tap.h"
 
@@ -195,6 +196,88 @@ static int is_quantized_right(void)
 			return 0;
 	}
 	return 1;
+}
+
+/* The sum of two quantized numbers, round(x * s0 + y * s1) / s2 + zero, in `elem`. */
+static void residual(struct pointwise *m, const float *s, const int *zero, int is_relu,
+		     enum elem elem)
+{
+	const int64_t dim = ROOM;
+	int x[2], y;
+
+	place_dense(&m->out, 1, &dim, NULL);
+	m->in[0] = m->in[1] = m->out;
+	m->out.elem = m->in[0].elem = m->in[1].elem = elem;
+	for (int i = 0; i < 2; i++) {
+		x[i] = pointwise_input(m, &m->in[i]);
+		x[i] = pointwise_op(m, PW_SUB, x[i], pointwise_const(m, zero[i]));
+		x[i] = pointwise_op(m, PW_MUL, x[i], pointwise_const(m, (double)s[i]));
+	}
+	y = pointwise_op(m, PW_ADD, x[0], x[1]);
+	if (is_relu)
+		y = pointwise_op(m, PW_MAX, y, pointwise_const(m, 0));
+	y = pointwise_op(m, PW_DIV, y, pointwise_const(m, (double)s[2]));
+	y = pointwise_op(m, PW_ADD, y, pointwise_const(m, 12582912));
+	pointwise_op(m, PW_ADD, y, pointwise_const(m, zero[2] - 12582912));
+}
+
+/* The same pair by pair, in single precision, as ONNX defines it. */
+static int residual_of(float x, float y, const float *s, const int *zero, int is_relu, int least)
+{
+	const volatile float a = (x - (float)zero[0]) * s[0], b = (y - (float)zero[1]) * s[1];
+	volatile float sum = a + b;
+
+	if (is_relu && sum < 0)
+		sum = 0;
+	sum = sum / s[2];
+	return (int)fmin(fmax(rint((double)sum) + zero[2], least), least + 255);
+}
+
+/* Sums of all pairs of numbers in 8 bits, as multiply-adds: each is what the definition makes. */
+static int is_rescaled_right(int i)
+{
+	static const float scale[][3] = {{0.061327834F, 0.05782972F, 0.036525026F},
+					 {0.098290496F, 0.056035805F, 0.06594026F},
+					 {0.3589194F, 0.15915449F, 0.22012816F},
+					 {0.10702F, 0.08174F, 0.13475F}};
+	static const int zeros[][3] = {{121, 125, 0}, {133, 0, 0}, {123, 7, 149}};
+	static const int zeros_s8[][3] = {{-7, 0, 0}, {5, -128, 17}, {0, 0, -128}};
+	const int is_s8 = i & 1, is_relu = i >> 1 & 1, least = is_s8 ? -128 : 0;
+	const int *zero = is_s8 ? zeros_s8[i % 3] : zeros[i % 3];
+	float *arguments[] = {memory[0], memory[1], memory[2]};
+	const float *s = scale[i % 4];
+	struct pointwise m = {0};
+
+	begin();
+	for (int k = 0; k < ROOM; k++) {
+		((unsigned char *)memory[0])[k] = (unsigned char)(k / 256 + least);
+		((unsigned char *)memory[1])[k] = (unsigned char)(k % 256 + least);
+	}
+	residual(&m, s, zero, is_relu, is_s8 ? ELEM_S8 : ELEM_U8);
+	rescale_find(&m);
+	pointwise_nest(&m, lanes(), &nest);
+	if (!m.sum.is || interpret(arguments))
+		return 0;
+	for (int k = 0; k < ROOM; k++) {
+		const int should = residual_of((float)(k / 256 + least), (float)(k % 256 + least),
+					       s, zero, is_relu, least);
+
+		if (((unsigned char *)memory[2])[k] != (unsigned char)should)
+			return 0;
+	}
+	return 1;
+}
+
+/* Halves go to the even number before an odd zero point is added: no multiply-adds do that. */
+static int is_odd_refused(void)
+{
+	const float s[] = {0.5F, 0.5F, 1};
+	const int zero[] = {0, 0, 1};
+	struct pointwise m = {0};
+
+	residual(&m, s, zero, 0, ELEM_U8);
+	rescale_find(&m);
+	return !m.sum.is;
 }
 
 /* ---- rows ---- */
@@ -394,6 +477,11 @@ int main(void)
 	for (int i = 0; i < TRIES && good; i++)
 		good = is_pool_right(i % 3 == 0);
 	ok(good, "pools, with padding, gaps between pixels, and over whole images");
+	good = 1;
+	for (int i = 0; i < 12 && good; i++)
+		good = is_rescaled_right(i);
+	ok(good, "sums of numbers in 8 bits are the same by multiply-adds");
+	ok(is_odd_refused(), "where no multiply-adds are the same, none are taken");
 	arena_free(&arena);
 	return done_testing();
 }

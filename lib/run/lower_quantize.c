@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/run/lower.h"
+#include "lib/run/rescale.h"
 
 /* 1.5 * 2^23: a sum with it has no bits behind the point, for numbers below 2^22. Larger ones stay
  * large. */
@@ -152,6 +153,7 @@ static int quantize(struct lowering *l, const struct graph_node *n, enum elem el
 		pointwise_op(m, PW_ADD, x, y);
 	}
 	find_room(l, m, n->out[0], elem);
+	rescale_find(m);
 	lower_put(l, n->out[0], &m->out);
 	return lower_pointwise(l, m, node_label(l->g, n), n->type, e);
 }

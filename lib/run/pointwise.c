@@ -11,7 +11,7 @@
 _Static_assert((int)LOOPS_PLACES == PW_INPUTS + 1, "the operands and the result");
 
 /* Fewer turns of the outer loops than this, and the threads share the innermost one, too. */
-enum { ENOUGH_TURNS = 32, UNROLL = 4, VECTORS = 16 };
+enum { ENOUGH_TURNS = 32, UNROLL = 4, VECTORS = 64 };
 
 int pointwise_op(struct pointwise *m, enum pointwise_kind kind, int a, int b)
 {
@@ -231,9 +231,28 @@ static const struct expr *evaluate(const struct building *b, struct affine i,
 	return x[b->m->nop - 1];
 }
 
+/* The same by multiply-adds, which vectors alone have for sure. */
+static const struct expr *summed(const struct building *b, struct affine i,
+				 const struct affine *valid)
+{
+	const struct pointwise_sum *s = &b->m->sum;
+	struct nest *n = b->n;
+	const struct expr *x = ex_const(n, ELEM_F32, b->lanes, s->rest);
+
+	for (int k = b->m->nin; k-- > 0;)
+		x = ex_op(n, EXPR_FMA, input(b, k, i, valid),
+			  ex_const(n, ELEM_F32, b->lanes, s->factor[k]), x);
+	if (s->low > -INFINITY)
+		x = ex_op(n, EXPR_MAX, x, ex_const(n, ELEM_F32, b->lanes, s->low), NULL);
+	if (s->high < INFINITY)
+		x = ex_op(n, EXPR_MIN, x, ex_const(n, ELEM_F32, b->lanes, s->high), NULL);
+	return x;
+}
+
 static void vector_at(const struct building *b, struct affine i, const struct affine *valid)
 {
-	const struct expr *x = evaluate(b, i, valid);
+	const struct expr *x =
+		b->m->sum.is && b->lanes > 1 ? summed(b, i, valid) : evaluate(b, i, valid);
 
 	nest_store(b->n, b->buffer[b->m->nin], element(b, b->m->nin, i), valid, x);
 }

@@ -39,6 +39,13 @@ struct units {
 	double scale, zero;
 };
 
+/* factor[0] * in[0] + (factor[1] * in[1] + rest), with multiply-adds in single precision, between
+ * bounds that may be infinite. */
+struct pointwise_sum {
+	int is;
+	double factor[2], rest, low, high;
+};
+
 struct pointwise {
 	struct place out;
 	struct units units; /* the result is operand 0 in these units, and nothing else */
@@ -46,6 +53,7 @@ struct pointwise {
 	struct place in[PW_INPUTS]; /* of the same dimensions as out */
 	int nop;
 	struct pointwise_op op[PW_OPS]; /* the last one is the result */
+	struct pointwise_sum sum;	/* it is the same for all operands that there are */
 };
 
 /* Adds an operation; returns its number, -1 if there is no room. */
