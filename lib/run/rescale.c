@@ -47,42 +47,55 @@ static int multiply(struct form *f, double by)
 	return 1;
 }
 
-/* Makes the form of operation o. 0: it has none. */
-static int form_of(const struct pointwise_op *o, const struct form *of, struct form *f)
+static struct form number(double x)
 {
-	const struct form *by = o->kind == PW_MUL && is_number(&of[o->a]) ? &of[o->a] : &of[o->b];
+	return (struct form){.rest = x, .low = -INFINITY, .high = INFINITY};
+}
 
-	switch (o->kind) {
-	case PW_INPUT:
-		*f = (struct form){.low = -INFINITY, .high = INFINITY};
-		f->factor[o->a] = 1;
-		return 1;
-	case PW_CONST:
-		*f = (struct form){.rest = o->value, .low = -INFINITY, .high = INFINITY};
-		return isfinite(o->value);
-	case PW_ADD:
-		*f = of[o->a];
-		return add(f, &of[o->b], 1);
-	case PW_SUB:
-		*f = of[o->a];
-		return add(f, &of[o->b], -1);
+/* f becomes one of the two, and *by is the other, which is a number. 0: none is. */
+static int takes_number(const struct form *a, const struct form *b, struct form *f, double *by)
+{
+	*f = is_number(b) ? *a : *b;
+	*by = is_number(b) ? b->rest : a->rest;
+	return is_number(a) || is_number(b);
+}
+
+/* Makes the form of operation o on two others. 0: it has none. */
+static int form_of_two(enum pointwise_kind kind, const struct form *a, const struct form *b,
+		       struct form *f)
+{
+	double by;
+
+	if (kind == PW_ADD || kind == PW_SUB) {
+		*f = *a;
+		return add(f, b, kind == PW_ADD ? 1 : -1);
+	}
+	if (!takes_number(a, b, f, &by))
+		return 0;
+	switch (kind) {
 	case PW_MUL:
-		*f = by == &of[o->a] ? of[o->b] : of[o->a];
-		return is_number(by) && multiply(f, by->rest);
+		return multiply(f, by);
 	case PW_DIV:
-		*f = of[o->a];
-		return is_number(by) && multiply(f, 1 / by->rest);
+		return is_number(b) && multiply(f, 1 / by);
 	case PW_MAX:
-		*f = of[o->a];
-		f->low = fmax(f->low, by->rest);
-		return is_number(by);
+		f->low = fmax(f->low, by);
+		return 1;
 	case PW_MIN:
-		*f = of[o->a];
-		f->high = fmin(f->high, by->rest);
-		return is_number(by);
+		f->high = fmin(f->high, by);
+		return 1;
 	default:
 		return 0;
 	}
+}
+
+static int form_of(const struct pointwise_op *o, const struct form *of, struct form *f)
+{
+	*f = number(o->kind == PW_CONST ? o->value : 0);
+	if (o->kind == PW_INPUT)
+		f->factor[o->a] = 1;
+	if (o->kind == PW_INPUT || o->kind == PW_CONST)
+		return isfinite(f->rest);
+	return o->b >= 0 && form_of_two(o->kind, &of[o->a], &of[o->b], f);
 }
 
 /* ---- the definition ---- */
