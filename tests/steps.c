@@ -11,6 +11,8 @@
 #include "lib/nest/check.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"
+#include "lib/run/interleave.h"
+#include "lib/run/largest.h"
 #include "lib/run/place.h"
 #include "lib/run/pointwise.h"
 #include "lib/run/pool.h"
@@ -416,6 +418,114 @@ static int is_pool_right(int whole)
 	return 1;
 }
 
+/* ---- bytes ---- */
+
+static unsigned char bytes_in[ROOM], bytes_out[ROOM];
+
+/* Planes of bytes become pixels, by three threads. */
+static int is_interleaved(int64_t images, int64_t channels)
+{
+	const int64_t dim[] = {images, channels, 5, 37}, rows = 5 * 37;
+	float *buffers[] = {(void *)bytes_in, (void *)bytes_out};
+	struct place from = {.elem = ELEM_U8}, to = from;
+	struct interleave p;
+	int order[PLACE_RANK];
+
+	order_channels_last(4, order);
+	place_dense(&from, 4, dim, NULL);
+	place_dense(&to, 4, dim, order);
+	if (!interleave_of(&from, &to, &p))
+		return 0;
+	for (int i = 0; i < THREADS; i++)
+		interleave_run(&p, buffers, i, THREADS);
+	for (int64_t i = 0; i < images * rows * channels; i++) {
+		const int64_t image = i / (rows * channels), pixel = i / channels % rows;
+
+		if (bytes_out[i] != bytes_in[(image * channels + i % channels) * rows + pixel])
+			return 0;
+	}
+	return 1;
+}
+
+/* Many channels, or elements of several bytes, are copied by nests. */
+static int is_not_interleaved(int64_t channels, enum elem elem)
+{
+	const int64_t dim[] = {1, channels, 5, 37};
+	struct place from = {.elem = elem}, to = from;
+	struct interleave p;
+	int order[PLACE_RANK];
+
+	order_channels_last(4, order);
+	place_dense(&from, 4, dim, NULL);
+	place_dense(&to, 4, dim, order);
+	return !interleave_of(&from, &to, &p);
+}
+
+static int byte_of(const struct largest *p, unsigned char x)
+{
+	return p->is_signed ? (signed char)x : x;
+}
+
+static int largest_at(const struct largest *p, int64_t oh, int64_t ow, int64_t c)
+{
+	int most = -128;
+
+	for (int64_t kh = 0; kh < p->kernel[0]; kh++)
+		for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
+			const int64_t h = oh * p->stride[0] - p->before[0] + kh * p->dilation[0];
+			const int64_t w = ow * p->stride[1] - p->before[1] + kw * p->dilation[1];
+			int x;
+
+			if (h < 0 || h >= p->in[0] || w < 0 || w >= p->in[1])
+				continue;
+			x = byte_of(p, bytes_in[(h * p->in[1] + w) * p->in_pixel + c]);
+			most = x > most ? x : most;
+		}
+	return most;
+}
+
+/* Maxima of lines, vectors and single channels. */
+static int is_largest_right(int is_signed, int64_t channels)
+{
+	const struct largest p = {.is_signed = is_signed,
+				  .images = 1,
+				  .channels = channels,
+				  .in_pixel = channels + 1,
+				  .out_pixel = channels,
+				  .in = {9, 8},
+				  .out = {5, 4},
+				  .kernel = {3, 3},
+				  .stride = {2, 2},
+				  .before = {1, 1},
+				  .dilation = {1, 1}};
+	float *buffers[] = {(void *)bytes_in, (void *)bytes_out};
+
+	for (int i = 0; i < THREADS; i++)
+		largest_run(&p, buffers, i, THREADS);
+	for (int64_t i = 0; i < 5 * 4 * channels; i++)
+		if (byte_of(&p, bytes_out[i]) !=
+		    largest_at(&p, i / channels / 4, i / channels % 4, i % channels))
+			return 0;
+	return 1;
+}
+
+static void try_bytes(void)
+{
+	int good = 1;
+
+	for (int i = 0; i < ROOM; i++)
+		bytes_in[i] = (unsigned char)pick(0, 255);
+	for (int i = 0; i < 6; i++)
+		good &= is_interleaved(1 + i / 3, 2 + i % 3);
+	ok(good, "planes of bytes become pixels");
+	ok(is_not_interleaved(5, ELEM_U8) && is_not_interleaved(3, ELEM_F32),
+	   "copies of other forms do not");
+	good = 1;
+	for (int i = 0; i < 4; i++)
+		good &= is_largest_right(i & 1, i & 2 ? 64 + 32 + 3 : 128);
+	ok(good, "maxima of bytes, of all numbers of channels");
+}
+
 /* ---- places ---- */
 
 static void try_places(void)
@@ -482,6 +592,7 @@ int main(void)
 		good = is_rescaled_right(i);
 	ok(good, "sums of numbers in 8 bits are the same by multiply-adds");
 	ok(is_odd_refused(), "where no multiply-adds are the same, none are taken");
+	try_bytes();
 	arena_free(&arena);
 	return done_testing();
 }

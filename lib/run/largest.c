@@ -1,6 +1,6 @@
 #include "lib/run/largest.h"
 
-enum { BYTES = 16 };
+enum { BYTES = 16, VECTORS = 4, LINE = VECTORS * BYTES };
 
 /* The taps of a window along one dimension that lie in the image: the first, and one behind the
  * last. */
@@ -25,25 +25,29 @@ struct window {
 	int64_t rows, columns, row_step, column_step;
 };
 
-/* Computes the maxima of BYTES channels. Compilers know the number, so they keep these in a vector.
- * Signed bytes are in the order of unsigned ones once their first bit is turned. */
-static void some_bytes(const struct largest *p, const struct window *w, int64_t c, uint8_t *to)
+/* Computes the maxima of so many vectors of channels. Compilers know the number, so they keep these
+ * in registers. Signed bytes are in the order of unsigned ones once their first bit is turned. */
+static inline __attribute__((always_inline)) void
+some_bytes(const struct largest *p, const struct window *w, int64_t c, int vectors, uint8_t *to)
 {
 	const uint8_t turn = p->is_signed ? 0x80 : 0;
-	uint8_t most[BYTES] = {0};
+	uint8_t most[VECTORS][BYTES] = {0};
 
 	for (int64_t i = 0; i < w->rows; i++)
 		for (int64_t k = 0; k < w->columns; k++) {
 			const uint8_t *x = w->from + i * w->row_step + k * w->column_step + c;
+#pragma GCC unroll VECTORS
+			for (int v = 0; v < vectors; v++)
+				for (int j = 0; j < BYTES; j++) {
+					const uint8_t y = x[v * BYTES + j] ^ turn;
 
-			for (int j = 0; j < BYTES; j++) {
-				const uint8_t y = x[j] ^ turn;
-
-				most[j] = most[j] > y ? most[j] : y;
-			}
+					most[v][j] = most[v][j] > y ? most[v][j] : y;
+				}
 		}
-	for (int j = 0; j < BYTES; j++)
-		to[c + j] = most[j] ^ turn;
+#pragma GCC unroll VECTORS
+	for (int v = 0; v < vectors; v++)
+		for (int j = 0; j < BYTES; j++)
+			to[c + v * BYTES + j] = most[v][j] ^ turn;
 }
 
 static void one_byte(const struct largest *p, const struct window *w, int64_t c, uint8_t *to)
@@ -63,6 +67,7 @@ static void one_byte(const struct largest *p, const struct window *w, int64_t c,
 static void row(const struct largest *p, const uint8_t *image, int64_t oh, uint8_t *to)
 {
 	const int64_t line = p->in[1] * p->in_pixel, whole = p->channels / BYTES * BYTES;
+	const int64_t lines = p->channels / LINE * LINE;
 	const struct taps y = taps_of(p, 0, oh);
 
 	for (int64_t ow = 0; ow < p->out[1]; ow++, to += p->out_pixel) {
@@ -77,8 +82,10 @@ static void row(const struct largest *p, const uint8_t *image, int64_t oh, uint8
 
 		if (w.rows && w.columns)
 			w.from += top * line + left * p->in_pixel;
-		for (int64_t c = 0; c < whole; c += BYTES)
-			some_bytes(p, &w, c, to);
+		for (int64_t c = 0; c < lines; c += LINE)
+			some_bytes(p, &w, c, VECTORS, to);
+		for (int64_t c = lines; c < whole; c += BYTES)
+			some_bytes(p, &w, c, 1, to);
 		for (int64_t c = whole; c < p->channels; c++)
 			one_byte(p, &w, c, to);
 	}

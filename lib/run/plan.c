@@ -8,6 +8,7 @@
 
 #include "lib/nest/check.h"
 #include "lib/baseline/baseline.h"
+#include "lib/run/interleave.h"
 #include "lib/run/pointwise.h"
 
 enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21 };
@@ -309,13 +310,28 @@ void plan_copy(struct plan *p, const char *name, const struct place *from, const
 	note_uses(p, s, 1, each_time);
 }
 
+/* Makes a copy of planes of bytes a step in plain C. 0: it is no such one. */
+static int interleave(struct plan *p, struct step *s)
+{
+	struct interleave *with = arena_new(p->a, struct interleave);
+	struct plain *plain;
+
+	if (!interleave_of(&s->operand[0], &s->operand[1], with))
+		return 0;
+	plain = arena_new(p->a, struct plain);
+	*plain = (struct plain){.run = interleave_run, .with = with, .is_typed = 1};
+	s->plain = plain;
+	s->threads = p->threads;
+	return 1;
+}
+
 int plan_make_copies(struct plan *p, struct err *e)
 {
 	for (int i = 0; i < p->nstep; i++) {
 		struct step *s = &p->step[i];
 		struct pointwise m = {0};
 
-		if (!s->is_copy || s->is_idle)
+		if (!s->is_copy || s->is_idle || interleave(p, s))
 			continue;
 		m.out = s->operand[1];
 		pointwise_input(&m, &s->operand[0]);
