@@ -34,12 +34,12 @@ for bad in '"op":"matmul","prob":"8x16:16x8","dtype":"s9"' '"op":"conv3d","prob"
 	ok $? "refused: $bad" || sed 's/^/# /' "$tmp/err"
 done
 
-"$bin/tl-gen" -n 5 "$tmp/wl" >"$tmp/gen" 2>"$tmp/err"
+"$bin/tl-gen" --strict -n 5 "$tmp/wl" >"$tmp/gen" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"candidate"' "$tmp/gen")" -eq 5 ] && [ "$(grep -c 'no algorithm applies' "$tmp/gen")" -eq 11 ]
 ok $? 'tl-gen: that no algorithm applies is an ordinary answer' || sed 's/^/# /' "$tmp/err"
 [ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 11 of 12 workloads: matmul in f16 1, matmul in u8 1, conv2d in u8:u8:f32 1, conv3d in f32 2, attention in f32 1, softmax in f16 1, eltwise in f32 1, maxpool2d in f32 1, avgpool2d in f32 1, maxpool3d in f32 1' ]
 ok $? 'which is said once' || sed 's/^/# /' "$tmp/err"
-"$bin/tl-gen" -q -n 5 "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
+"$bin/tl-gen" --strict -q -n 5 "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
 ok $? 'or not at all'
 "$bin/tl-gen" -n 5 -a gemm "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
 ok $? 'and not where one algorithm is asked for'

@@ -66,7 +66,7 @@ ok $? 'an operator'
 knobs=$(gen -n 1 -a gemm "$tmp/one" | candidates | head -n 1)
 mend 'algorithm gemm has no knob "unrol"; did you mean unroll?' "$(printf '%s' "$knobs" | sed 's/"unroll":/"unrol":/')"
 ok $? 'and a knob'
-"$bin/tl-gen" --list-algos >"$tmp/list" && [ "$(awk 'NR > 1 { print $1 }' "$tmp/list" | tr '\n' ' ')" = 'depthwise dequantize direct gemm grouped planar strassen winograd ' ]
+"$bin/tl-gen" --list-algos >"$tmp/list" && [ "$(awk 'NR > 1 { print $1 }' "$tmp/list" | tr '\n' ' ')" = 'depthwise dequantize direct direct_bf16x2 gemm gemm_bf16x2 grouped planar strassen winograd ' ]
 ok $? '--list-algos'
 "$bin/tl-gen" --list-knobs -a gemm >"$tmp/list" && [ "$(awk 'NR > 1 { print $2 }' "$tmp/list" | head -n 3 | tr '\n' ' ')" = 'vl nv mr ' ] &&
 	[ "$(printf '%s' "$knobs" | grep -o '"knobs":{[^}]*' | tr ',' '\n' | wc -l)" -eq "$(($(grep -cv '^gemm  *depth ' "$tmp/list") - 1))" ] &&

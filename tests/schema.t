@@ -39,7 +39,7 @@ for target in cpu cuda opencl; do
 	"$bin/tl-gen" --list-knobs --target=$target | awk 'NR > 1 { print $1, $2, $3 }'
 done | sort -u >"$tmp/knobs"
 sed -n '/^\.Sh ALGORITHMS AND KNOBS/,/^\.Sh GROUPS/p' build/man/tl-record.5 |
-	awk '/^\.It Li [a-z_]+$/ { algo = $3 } /^\.It Li .* Pq/ { print algo, $3, $5 }' | sort >"$tmp/listed"
+	awk '/^\.It Li [a-z0-9_]+$/ { algo = $3 } /^\.It Li .* Pq/ { print algo, $3, $5 }' | sort >"$tmp/listed"
 [ "$(wc -l <"$tmp/knobs")" -gt 60 ] && cmp -s "$tmp/knobs" "$tmp/listed"
 ok $? 'and all knobs of all targets, with their frozen values' || diff "$tmp/knobs" "$tmp/listed" | sed 's/^/# /'
 { echo '@A@'; echo text; echo '@C@'; } >"$tmp/text"
