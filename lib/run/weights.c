@@ -123,14 +123,14 @@ static void pack_all(const struct pack *k, const struct packing *p, int threads)
 	const int outer = packing_outer(p), dim = p->axis[outer].dim;
 	int64_t n = p->axis[outer].n, each = packing_size(p) / n, stride[LAYOUT_RANK], step, size;
 	const int64_t stretch = least(PACKING_ACROSS, ceil_div(n, threads));
-	int in_order = k->spent && !p->nmaps;
+	int in_order = k->spent && !p->nmaps && dim != PACKING_HALVES; /* each half is of all */
 
 	logical_strides(p, k->is_transposed, stride);
-	for (int d = 0; d < p->rank; d++)
-		in_order &= d == dim || p->extent[d] == 1 || stride[d] < stride[dim];
-	step = stride[dim] * p->axis[outer].step;
-	size = stride[dim] * p->extent[dim]; /* positions behind it are padding */
-	assert(!p->swizzle.row);	     /* of GPUs alone */
+	for (int d = 0; d < p->rank && in_order; d++)
+		in_order = d == dim || p->extent[d] == 1 || stride[d] < stride[dim];
+	step = in_order ? stride[dim] * p->axis[outer].step : 0;
+	size = in_order ? stride[dim] * p->extent[dim] : 0; /* positions behind it are padding */
+	assert(!p->swizzle.row);			    /* of GPUs alone */
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (int64_t j = 0; j < n; j += stretch) {
 		const int64_t end = least(j + stretch, n);
