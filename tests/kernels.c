@@ -606,7 +606,7 @@ static int in_single(struct workload *w)
 	return dtypes_are_f32(&w->dtype);
 }
 
-/* What is infinite, or too large for bf16, or NaN, makes what it makes in single precision. */
+/* Infinities, NaN and numbers too large for bf16 make what they make in single precision. */
 static void check_special(void)
 {
 	enum { ROW = 32, COLUMNS = 16 };

@@ -130,7 +130,7 @@ static float computed(enum pointwise_kind kind, float a, float b)
 	}
 }
 
-/* What the store makes of it. */
+/* Returns what the store makes of it. */
 static unsigned char stored(const struct pointwise *m, float x)
 {
 	double low, high;
