@@ -9,6 +9,10 @@
  * neural networks", CVPR 2016). A first layer, of few channels and many taps, is first made one of
  * more channels and fewer taps (lib/schedule/space_to_depth.h).
  *
+ * Where source and result are bf16, weights and all that is transformed are in single precision, so
+ * that results alone are rounded. Fewer products pay even where multiply-adds have half the rate of
+ * products of pairs.
+ *
  * A block of tiles is one thread's (lib/schedule/image_block.h). Where there are few tiles, threads
  * may share a block by its panels, and transform the same inputs.
  *
