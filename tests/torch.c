@@ -8,6 +8,7 @@
  *     OPERATOR.OVERLOAD ARGUMENT=VALUE.. -> NAME,..
  *         a call and what it makes, such as
  *         conv2d.default input=x weight=w stride=[2,2] groups=1 -> y
+ *         LIBRARY:OPERATOR.OVERLOAD is one of another library than aten.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -118,11 +119,12 @@ static void put_argument(struct buf *b, const char *s, size_t n)
 static void add_call(struct program *p, const char *line)
 {
 	const char *arrow = strstr(line, " -> "), *s = line + strcspn(line, " ");
+	const char *colon = memchr(line, ':', (size_t)(s - line)), *name = colon ? colon + 1 : line;
 	struct buf *b = &p->nodes;
 
-	buf_fmt(b, "%s{\"name\":\"%.*s\",\"target\":\"torch.ops.%s%.*s\",\"inputs\":[", comma(b),
-		(int)strcspn(arrow + 4, ",\n"), arrow + 4,
-		memchr(line, ':', (size_t)(s - line)) ? "" : "aten.", (int)(s - line), line);
+	buf_fmt(b, "%s{\"name\":\"%.*s\",\"target\":\"torch.ops.%.*s.%.*s\",\"inputs\":[", comma(b),
+		(int)strcspn(arrow + 4, ",\n"), arrow + 4, colon ? (int)(colon - line) : 4,
+		colon ? line : "aten", (int)(s - name), name);
 	for (const char *first = ""; s < arrow; first = ",") {
 		size_t n = strcspn(++s, " ");
 
@@ -292,6 +294,12 @@ static void test_convolutions(void)
 		    "view.default self=r size=[0,8,16] -> s\n"
 		    "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\n",
 	      "mb1_" CONV " bias", "a tensor without elements beside it");
+	check(IMAGE
+	      "o I 1,18,8,8\nm I 1,9,8,8\ny t 1,8,8,8\n"
+	      "torchvision:deform_conv2d.default input=x weight=w offset=o mask=m bias=c stride_h=2 "
+	      "stride_w=2 pad_h=1 pad_w=1 dilation_h=1 dilation_w=1 groups=1 offset_groups=1 "
+	      "use_mask=true -> y\n",
+	      "64x72:72x8", "the product of a deformable convolution of torchvision");
 	check("x I 8,16\nw P 8,8,3,3\ny t 8,16\nconv2d.default input=x weight=w -> y\n", "",
 	      "data that are no image");
 	ok(was_said("conv2d (not an operator here)"), "which is said");

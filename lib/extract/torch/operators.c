@@ -116,6 +116,11 @@ static int batch_norm(const struct call *c, const struct call_row *row)
 static const struct call_row rows[] = {
 	{"conv1d conv2d conv3d convolution _convolution", "Conv", .fn = torch_conv},
 	{"conv_transpose1d conv_transpose2d conv_transpose3d", "ConvTranspose", .fn = torch_conv},
+	{"deform_conv2d", "DeformConv", "input weight offset bias mask",
+	 CALL_ATTRS({CALL_EACH, "strides", "stride_h stride_w", 1},
+		    {CALL_EACH, "pads", "pad_h pad_w pad_h pad_w"},
+		    {CALL_EACH, "dilations", "dilation_h dilation_w", 1},
+		    {CALL_INT, "group", "groups", 1})},
 	{"linear", NULL, "input weight bias", NULL, torch_linear},
 	{"addmm", NULL, "mat1 mat2 self", NULL, torch_product},
 	{"baddbmm", NULL, "batch1 batch2 self", NULL, torch_product},

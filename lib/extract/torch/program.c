@@ -246,21 +246,25 @@ static int *collect(struct reader *r, const struct json *list, int is_input, int
 	return to;
 }
 
-/* torch.ops.aten.add_.Tensor is "add", whose overload "Tensor" says nothing more. */
+/* torch.ops.aten.add_.Tensor is "add", whose overload "Tensor" says nothing more. Operators of
+ * other libraries keep all of their names. */
 static const char *name_operator(struct arena *a, const char *target)
 {
-	static const char prefix[] = "torch.ops.aten.";
-	const int is_aten = !strncmp(target, prefix, sizeof prefix - 1);
-	char *name = arena_strdup(a, is_aten ? target + sizeof prefix - 1 : target);
-	char *dot = is_aten ? strchr(name, '.') : NULL;
-	size_t n;
+	static const char *const known[] = {"torch.ops.aten.", "torch.ops.torchvision.",
+					    "torch.ops.quantized_decomposed."};
 
-	if (dot)
-		*dot = 0;
-	n = strlen(name);
-	if (is_aten && n > 1 && name[n - 1] == '_' && name[0] != '_')
-		name[n - 1] = 0; /* the same in place */
-	return name;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		const size_t skip = strlen(known[i]);
+		size_t n;
+
+		if (strncmp(target, known[i], skip) != 0)
+			continue;
+		target += skip;
+		n = strcspn(target, ".");
+		n -= n > 1 && target[n - 1] == '_' && target[0] != '_'; /* the same in place */
+		return arena_printf(a, "%.*s", (int)n, target);
+	}
+	return target;
 }
 
 static int read_call(struct reader *r, const struct json *node, struct err *e)
