@@ -4,7 +4,8 @@
  * about. A line is one of
  *     NAME KIND SIZE,..
  *         a tensor. Kinds: I an input of the user, d the same in double precision, B of truth
- *         values, P a parameter, t another one. A size that is no number is an expression.
+ *         values, P a parameter, S one of s8, t another one, u of u8, s of s8. A size that is no
+ *         number is an expression.
  *     OPERATOR.OVERLOAD ARGUMENT=VALUE.. -> NAME,..
  *         a call and what it makes, such as
  *         conv2d.default input=x weight=w stride=[2,2] groups=1 -> y
@@ -73,16 +74,18 @@ static void add_tensor(struct program *p, const char *line)
 	const char kind = line[n + 1], *sizes = line + n + 3;
 
 	buf_fmt(&p->values, "%s\"%.*s\":{\"dtype\":%d,\"sizes\":[", comma(&p->values), (int)n, line,
-		kind == 'd'   ? 8
-		: kind == 'B' ? 12
-			      : 7);
+		kind == 'd'		     ? 8
+		: kind == 'B'		     ? 12
+		: kind == 'u'		     ? 1
+		: kind == 's' || kind == 'S' ? 2
+					     : 7);
 	each(&p->values, sizes, strcspn(sizes, "\n"), put_size);
 	buf_str(&p->values, "]}");
-	if (kind == 't')
+	if (strchr("tus", kind))
 		return;
 	buf_fmt(&p->inputs, "%s{\"as_tensor\":{\"name\":\"%.*s\"}}", comma(&p->inputs), (int)n,
 		line);
-	if (kind != 'P')
+	if (kind != 'P' && kind != 'S')
 		buf_fmt(&p->user,
 			"%s{\"user_input\":{\"arg\":{\"as_tensor\":{\"name\":\"%.*s\"}}}}",
 			comma(&p->user), (int)n, line);
@@ -374,6 +377,35 @@ static void test_products(void)
 	      "5x16:16x4", "an unknown operator hides no shape");
 }
 
+#define QUANTIZE(in, q, out)                                                                       \
+	"quantized_decomposed:quantize_per_tensor.default input=" in " scale=0.02 zero_point=3 "   \
+	"quant_min=0 quant_max=255 dtype=1 -> " q "\n"                                             \
+	"quantized_decomposed:dequantize_per_tensor.default input=" q                              \
+	" scale=0.02 zero_point=3 quant_min=0 quant_max=255 dtype=1 -> " out "\n"
+#define QUANTIZED                                                                                   \
+	"x I 1,8,16,16\nq u 1,8,16,16\nd t 1,8,16,16\nw S 8,8,3,3\ns P 8\nv t 8,8,3,3\nc P 8\n"     \
+	"y t 1,8,16,16\nz t 1,8,16,16\np u 1,8,16,16\nr t 1,8,16,16\n" QUANTIZE(                    \
+		"x", "q",                                                                           \
+		"d") "quantized_decomposed:dequantize_per_channel.default input=w scales=s axis=0 " \
+		     "quant_min=-127 quant_max=127 dtype=2 -> v\n"                                  \
+		     "conv2d.default input=d weight=v bias=c padding=[1,1] -> y\n"
+
+/* What torchao's quantizers make of a program. */
+static void test_quantized(void)
+{
+	check(QUANTIZED "relu.default self=y -> z\n" QUANTIZE("z", "p", "r"),
+	      "mb1_" CONV " (u8:s8:u8) bias,scale,relu,shift,pad", "a convolution in 8 bits");
+	check(QUANTIZED, "mb1_" CONV " (u8:s8:f32) bias,scale,pad", "one that makes reals");
+	check("x I 5,16\nq u 5,16\nd t 5,16\nw S 4,16\nv t 4,16\ny t 5,4\n" QUANTIZE(
+		      "x", "q",
+		      "d") "quantized_decomposed:dequantize_per_tensor.default input=w scale=0.5 zero_point=0 "
+			   "quant_min=-128 quant_max=127 dtype=2 -> v\nlinear.default input=d weight=v -> y\n",
+	      "5x16:16x4 (u8:s8:f32) bias,scale", "a product in 8 bits");
+	check_nodes("w S 8,4\ns P 8\nv t 8,4\nquantized_decomposed:dequantize_per_channel.default "
+		    "input=w scales=s zero_points=s axis=1 quant_min=0 -> v\n",
+		    "DequantizeLinear axis=1", "scales along a dimension");
+}
+
 #define LSTM2                                                                                      \
 	"x I 7,1,16\nh I 2,1,20\na P 80,16\nb P 80,20\nc P 80,20\ny t 7,1,20\nhn t 2,1,20\ncn t 2,1,20\n"
 
@@ -603,6 +635,7 @@ int main(void)
 	test_calls(&spelling);
 	test_convolutions();
 	test_products();
+	test_quantized();
 	test_recurrent();
 	test_nodes();
 	test_sizes();

@@ -113,6 +113,27 @@ static int batch_norm(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+/* The scale and the zero point are tensors, or numbers. */
+static int quantize(const struct call *c, const struct call_row *row)
+{
+	int in[] = {call_input(c, "input"), call_input(c, "scale"), call_input(c, "zero_point")};
+	int64_t zero;
+	double scale;
+
+	if (in[1] < 0)
+		in[1] = call_input(c, "scales");
+	if (in[2] < 0)
+		in[2] = call_input(c, "zero_points");
+	if (in[1] < 0 && !torch_reader.real(c, "scale", &scale))
+		in[1] = build_number(c->b, scale);
+	if (in[2] < 0 && !torch_reader.integer(c, "zero_point", &zero))
+		in[2] = build_integers(c->b, &zero, 1);
+	if (in[0] < 0 || in[1] < 0)
+		return -1;
+	call_node_of(c, row, in, in[2] < 0 ? 2 : 3);
+	return 0;
+}
+
 static const struct call_row rows[] = {
 	{"conv1d conv2d conv3d convolution _convolution", "Conv", .fn = torch_conv},
 	{"conv_transpose1d conv_transpose2d conv_transpose3d", "ConvTranspose", .fn = torch_conv},
@@ -194,6 +215,10 @@ static const struct call_row rows[] = {
 	{"pad constant_pad_nd", "Pad", .fn = pad},
 	{"embedding", "Gather"},
 	{"upsample_nearest2d upsample_bilinear2d", "Resize", "0"},
+	{"quantize_per_tensor quantize_per_channel", "QuantizeLinear", NULL,
+	 CALL_ATTRS({CALL_ELEM, "output_dtype"}, {CALL_INT, "axis", "axis"}), quantize},
+	{"dequantize_per_tensor dequantize_per_channel", "DequantizeLinear", NULL,
+	 CALL_ATTRS({CALL_INT, "axis", "axis"}), quantize},
 	{"dropout contiguous clone alias detach lift_fresh_copy", "Identity", "0"},
 	{"to _to_copy type_as", "Cast", "0"},
 };
