@@ -267,6 +267,19 @@ static void test_results(void)
 		    "6x8:8x8 bias x4; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; "
 		    "12x6:6x1",
 		    "the scores of attention");
+	expect(KERAS3,
+	       STEPS
+	       "a GroupQueryAttention x x head_dim=4 num_query_heads=6 num_key_value_heads=2\n"
+	       "n RMSNormalization a\n" ROWS("n"),
+	       "6x8:8x24 bias; 6x8:8x8 bias x2; 6x6x4:6x4x6 computed; 6x6x6:6x6x4 computed; "
+	       "6x24:24x8 bias; 6x8:8x1",
+	       "keys and values that several heads share");
+	expect(KERAS3,
+	       STEPS "a GroupQueryAttention x x head_dim=4 num_query_heads=2 num_key_value_heads=1 "
+		     "use_gate=true use_bias=false\n" ROWS("a"),
+	       "6x8:8x8 x2; 6x8:8x4 x2; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; 6x8:8x8 "
+	       "sigmoid,mul; 6x8:8x1",
+	       "and a gate behind them");
 	expect(KERAS3, IMAGE "s Split x\n" SHOW("s:2/[null,7,7,4]"), "mb1_ic4ih7_oc1oh7_kh1",
 	       "one of several results, whose shape the file tells");
 }

@@ -62,12 +62,24 @@ int layer_pair(const struct call *l, const char *type, int a, int b, int is_tran
 	return out;
 }
 
+/* The heads of keys or values, each of which may serve several of the queries' heads: as many. */
+static int for_each(const struct call *l, int in, int64_t count, int64_t size, int query)
+{
+	const int both[] = {heads(l, in, count, size), query};
+	const int out = layer_fresh(l);
+
+	layer_node(l, "RepeatHeads", both, 2, out);
+	return out;
+}
+
 /* Inputs are the query, the value and, where it is another one, the key. */
 int layer_attention(const struct call *l, const struct call_row *row)
 {
 	static const int64_t back[] = {0, 2, 1, 3};
-	const int64_t count = call_int(l, "num_heads", 0), size = call_int(l, "key_dim", 0);
+	const int64_t count = call_int(l, "num_heads num_query_heads", 0);
+	const int64_t size = call_int(l, "key_dim head_dim", 0);
 	const int64_t width = call_int(l, "value_dim", size);
+	const int64_t shared = call_int(l, "num_key_value_heads", count);
 	const int query = l->in[0], value = l->in[l->nin > 1],
 		  key = l->in[l->nin > 2 ? 2 : l->nin > 1];
 	const int bias = call_flag(l, "use_bias", 1);
@@ -76,15 +88,21 @@ int layer_attention(const struct call *l, const struct call_row *row)
 
 	(void)row;
 	if (count < 1 || size < 1 || width < 1 || count > 1 << 12 || size > 1 << 16 ||
-	    width > 1 << 16)
+	    width > 1 << 16 || shared < 1 || count % shared)
 		return -1;
 	q = heads(l, product(l, query, "query", count * size, -1, bias), count, size);
-	k = heads(l, product(l, key, "key", count * size, -1, bias), count, size);
-	v = heads(l, product(l, value, "value", count * width, -1, bias), count, width);
+	k = product(l, key, "key", shared * size, -1, bias);
+	v = product(l, value, "value", shared * width, -1, bias);
+	k = shared == count ? heads(l, k, count, size) : for_each(l, k, shared, size, q);
+	v = shared == count ? heads(l, v, count, width) : for_each(l, v, shared, width, q);
 	q = layer_softmax(l, layer_pair(l, "MatMul", q, k, 1));
 	layer_more(l, q);
 	v = layer_transpose(l, layer_pair(l, "MatMul", q, v, 0), back, 4);
 	v = layer_reshape(l, v, (const int64_t[]){0, 0, -1}, 3);
+	if (call_flag(l, "use_gate", 0)) {
+		q = product(l, query, "gate", count * size, -1, bias);
+		v = layer_pair(l, "Mul", v, layer_activate(l, q, "sigmoid"), 0);
+	}
 	if (call_ints(l, "output_shape", 1, out_shape) == 1)
 		return layer_made(l, product(l, v, "output", out_shape[0], -1, bias));
 	return layer_made(l, product(l, v, "output", 0, query, bias));
