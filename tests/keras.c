@@ -267,6 +267,12 @@ static void test_results(void)
 		    "6x8:8x8 bias x4; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; "
 		    "12x6:6x1",
 		    "the scores of attention");
+	expect_both(STEPS "d EinsumDense x equation=\"abc,cde->abde\" output_shape=[null,3,5] "
+			  "bias_axes=\"de\"\nf EinsumDense d equation=\"abde,def->abf\" "
+			  "output_shape=[null,7] bias_axes=\"f\"\ng EinsumDense f "
+			  "equation=\"...x,xy->...y\" output_shape=4\n" ROWS("g"),
+		    "6x8:8x15; 6x15:15x7; 6x7:7x4; 6x4:4x1",
+		    "products by equations, whose sizes are those of the data and of the result");
 	expect(KERAS3,
 	       STEPS
 	       "a GroupQueryAttention x x head_dim=4 num_query_heads=6 num_key_value_heads=2\n"

@@ -3,9 +3,11 @@
  *
  * A node says it by an attribute that ONNX does not have: "filters" of Conv and
  * ConvTranspose, "units" of MatMul, whose right side is rows x units, "units_like" with the value
- * whose last dimension is their number, "is_bias" of Add, whose right side has an element for each
- * unit, and "hidden_size" of a recurrent network, which ONNX has, too.
+ * whose last dimension is their number, "is_bias" of Add, whose right side has so many of the last
+ * dimensions, "sizes" of Einsum, which are the last ones of what it makes, or 0, and "hidden_size"
+ * of a recurrent network, which ONNX has, too.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/extract/graph/infer.h"
@@ -76,9 +78,49 @@ static void units(struct infer *x, const struct graph_node *n, const struct valu
 static void bias(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const int rank = data->shape.rank;
+	const int64_t dims = node_int(n, "is_bias", 0), *last;
 
-	if (node_int(n, "is_bias", 0) && rank > 0 && is_size(data->shape.dim[rank - 1]))
-		set(unknown(x, n, 1), data, 1, &data->shape.dim[rank - 1]);
+	if (dims < 1 || dims > rank)
+		return;
+	last = &data->shape.dim[rank - dims];
+	for (int64_t i = 0; i < dims; i++)
+		if (!is_size(last[i]))
+			return;
+	set(unknown(x, n, 1), data, (int)dims, last);
+}
+
+/* The size of a letter among n of an equation, which are the last dimensions. 0: not told. */
+static int64_t letter(char c, const char *letters, size_t n, int rank, const int64_t *dim)
+{
+	const char *at = memchr(letters, c, n);
+	const int64_t behind = at ? letters + n - 1 - at : rank;
+
+	return behind < rank && !memchr(at, '.', (size_t)behind + 1) ? dim[rank - 1 - behind] : 0;
+}
+
+/* The letters of the right side have the sizes of the left side, or those of what is made. */
+static void einsum(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const char *left = node_str(n, "equation", ""), *right = strchr(left, ',');
+	const char *arrow = right ? strstr(right, "->") : NULL;
+	const struct attr *sizes = node_attr(n, "sizes");
+	int64_t dim[GRAPH_MAX_RANK];
+	int rank = 0;
+
+	if (!arrow || !sizes)
+		return;
+	for (const char *c = right + 1; c < arrow; c++) {
+		if (!isalpha((unsigned char)*c) || rank == GRAPH_MAX_RANK)
+			return;
+		dim[rank] =
+			letter(*c, left, (size_t)(right - left), data->shape.rank, data->shape.dim);
+		if (!is_size(dim[rank]))
+			dim[rank] =
+				letter(*c, arrow + 2, strlen(arrow + 2), sizes->nints, sizes->ints);
+		if (!is_size(dim[rank++]))
+			return;
+	}
+	set(unknown(x, n, 1), data, rank, dim);
 }
 
 static void recurrent(struct infer *x, const struct graph_node *n, const struct value *data)
@@ -105,6 +147,8 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 		units(x, n, data);
 	else if (node_is(n, OP_Add))
 		bias(x, n, data);
+	else if (node_is(n, OP_Einsum))
+		einsum(x, n, data);
 	else if (node_is(n, OP_LSTM) || node_is(n, OP_GRU) || node_is(n, OP_RNN))
 		recurrent(x, n, data);
 }

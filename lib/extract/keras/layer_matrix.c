@@ -42,6 +42,46 @@ int layer_dense(const struct call *l, const struct call_row *row)
 					    layer_activation(l)));
 }
 
+/* What a list holds, 0 where it says null. How many. */
+static int sizes_of(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct json *list = layer_get(l, key);
+	int n = 0;
+
+	if (!list || list->type != JSON_ARR)
+		return !json_int(list, v);
+	for (const struct json *i = json_first(layer_of(l)->doc, list); i && n < GRAPH_MAX_RANK;
+	     i = json_next(layer_of(l)->doc, list, i)) {
+		v[n] = 0;
+		json_int(i, &v[n++]);
+	}
+	return n;
+}
+
+/* A bias has some of the last dimensions; one along others is left out. */
+int layer_einsum_dense(const struct call *l, const struct call_row *row)
+{
+	const char *equation = call_text(l, "equation"), *axes = call_text(l, "bias_axes");
+	const size_t length = equation ? strlen(equation) : 0, biased = axes ? strlen(axes) : 0;
+	const int in[] = {l->in[0], layer_parameter(l, "kernel", 0)};
+	int64_t sizes[GRAPH_MAX_RANK];
+	const int count = sizes_of(l, "output_shape", sizes);
+	int sum[] = {layer_fresh(l), -1}, out = sum[0];
+	struct graph_node *n;
+
+	if (!length)
+		return layer_weighs(l, row);
+	n = layer_node(l, row->onnx, in, 2, out);
+	build_str(l->b, n, "equation", equation);
+	build_ints(l->b, n, "sizes", sizes, count);
+	if (biased && biased < length && !strcmp(equation + length - biased, axes)) {
+		sum[1] = layer_parameter(l, "bias", 0);
+		out = layer_fresh(l);
+		build_int(l->b, layer_node(l, "Add", sum, 2, out), "is_bias", (int64_t)biased);
+	}
+	return layer_made(l, layer_activate(l, out, layer_activation(l)));
+}
+
 /* batch x steps x (heads * size) as batch x heads x steps x size. */
 static int heads(const struct call *l, int in, int64_t count, int64_t size)
 {
