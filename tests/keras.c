@@ -273,6 +273,13 @@ static void test_results(void)
 			  "equation=\"...x,xy->...y\" output_shape=4\n" ROWS("g"),
 		    "6x8:8x15; 6x15:15x7; 6x7:7x4; 6x4:4x1",
 		    "products by equations, whose sizes are those of the data and of the result");
+	expect_both("x InputLayer batch_shape=[2,3,5]\ny InputLayer batch_shape=[2,10,3]\n"
+		    "d Dot x y axes=[1,2]\n" ROWS("d"),
+		    "2x5x3:2x3x10 computed; 10x10:10x1", "a product over a dimension of each");
+	expect_both("x InputLayer batch_shape=[7,16]\nd Dot x x axes=-1 normalize=true\n" ROWS("d"),
+		    "7x1x16:7x16x1 computed; 7x1:1x1", "the angle between two lists");
+	expect_both("x InputLayer batch_shape=[7,16]\nd Dot x x axes=0\n", "",
+		    "not over the batch");
 	expect(KERAS3,
 	       STEPS
 	       "a GroupQueryAttention x x head_dim=4 num_query_heads=6 num_key_value_heads=2\n"

@@ -148,6 +148,45 @@ int layer_attention(const struct call *l, const struct call_row *row)
 	return layer_made(l, product(l, v, "output", 0, query, bias));
 }
 
+/* The letters of an operand: 'a' for the batch, 'z' for what is summed over. */
+static void letters(char *to, char first, int rank, int summed)
+{
+	for (int i = 0; i < rank; i++)
+		to[i] = (char)(!i ? 'a' : i == summed ? 'z' : first + i);
+	to[rank] = 0;
+}
+
+/* The sum over one dimension of each; two lists make one number. */
+int layer_dot(const struct call *l, const struct call_row *row)
+{
+	char side[2][GRAPH_MAX_RANK + 1], made[2 * GRAPH_MAX_RANK + 1] = "a";
+	int64_t axes[GRAPH_MAX_RANK];
+	int in[2], rank[2], n = 1, out = layer_fresh(l);
+
+	if (l->nin != 2 || call_ints(l, "axes", 2, axes) != 2)
+		return layer_weighs(l, row);
+	for (int i = 0; i < 2; i++) {
+		rank[i] = build_shape(l->b, l->in[i])->rank;
+		axes[i] = rank[i] > 1 ? infer_axis(axes[i], rank[i]) : -1;
+		if (axes[i] < 1)
+			return layer_weighs(l, row);
+		letters(side[i], i ? 'm' : 'a', rank[i], (int)axes[i]);
+		for (const char *s = side[i] + 1; *s; s++)
+			if (*s != 'z')
+				made[n++] = *s;
+		made[n] = 0;
+		in[i] = l->in[i];
+		if (call_flag(l, "normalize", 0)) {
+			in[i] = layer_fresh(l);
+			build_int(l->b, layer_node(l, "LpNormalization", &l->in[i], 1, in[i]),
+				  "axis", axes[i]);
+		}
+	}
+	build_str(l->b, layer_node(l, row->onnx, in, 2, out), "equation",
+		  arena_printf(l->b->a, "%s,%s->%s", side[0], side[1], made));
+	return layer_made(l, n > 1 ? out : layer_reshape(l, out, (const int64_t[]){-1, 1}, 2));
+}
+
 /* The same without weights and heads. */
 int layer_dot_attention(const struct call *l, const struct call_row *row)
 {

@@ -137,6 +137,7 @@ static const struct call_row rows[] = {
 	{"Matmul", "MatMul"},
 	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "subscripts"})},
 	{"EinsumDense", "Einsum", .fn = layer_einsum_dense},
+	{"Dot", "Einsum", .fn = layer_dot},
 	{"RNN ConvLSTM1D ConvLSTM2D ConvLSTM3D", NULL, .fn = layer_weighs},
 	{"Embedding", "Gather", .fn = embedding},
 	{"LSTM", "LSTM", .fn = layer_recurrent},
