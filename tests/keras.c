@@ -273,6 +273,10 @@ static void test_results(void)
 			  "equation=\"...x,xy->...y\" output_shape=4\n" ROWS("g"),
 		    "6x8:8x15; 6x15:15x7; 6x7:7x4; 6x4:4x1",
 		    "products by equations, whose sizes are those of the data and of the result");
+	expect_both(STEPS "t Transpose x axes=[0,2,1]\nm Mean t axis=[1] keepdims=true\n"
+			  "s Squeeze m axis=1\ne ExpandDims s axis=-1\np Stack e e axis=1\n"
+			  "q Max p axis=-1 keepdims=false\n" ROWS("q"),
+		    "2x6:6x1", "what moves elements and reduces them, whose shapes follow");
 	expect_both("x InputLayer batch_shape=[2,3,5]\ny InputLayer batch_shape=[2,10,3]\n"
 		    "d Dot x y axes=[1,2]\n" ROWS("d"),
 		    "2x5x3:2x3x10 computed; 10x10:10x1", "a product over a dimension of each");

@@ -112,6 +112,12 @@ static int all(const struct call *l, const struct call_row *row)
 	return 0;
 }
 
+static int stack(const struct call *l, const struct call_row *row)
+{
+	l->out[0] = layer_fresh(l);
+	return call_pack(l, row);
+}
+
 /* An operation of keras.ops, or of TensorFlow, with a number. */
 static int with_number(const struct call *l, const struct call_row *row)
 {
@@ -126,6 +132,12 @@ static int with_number(const struct call *l, const struct call_row *row)
 
 /* ---- the table ---- */
 
+#define AXES(onnx)                                                                                 \
+	{                                                                                          \
+		CALL_INTS, onnx, "axis"                                                            \
+	}
+#define REDUCE CALL_ATTRS(AXES("axes"), {CALL_FLAG, "keepdims", "keepdims"})
+
 static const struct call_row rows[] = {
 	{"Conv1D Conv2D Conv3D", "Conv", .fn = layer_conv},
 	{"Conv1DTranspose Conv2DTranspose Conv3DTranspose", "ConvTranspose", .fn = layer_conv},
@@ -138,7 +150,8 @@ static const struct call_row rows[] = {
 	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "subscripts"})},
 	{"EinsumDense", "Einsum", .fn = layer_einsum_dense},
 	{"Dot", "Einsum", .fn = layer_dot},
-	{"RNN ConvLSTM1D ConvLSTM2D ConvLSTM3D", NULL, .fn = layer_weighs},
+	{"RNN ConvLSTM1D ConvLSTM2D ConvLSTM3D AdditiveAttention Tensordot", NULL,
+	 .fn = layer_weighs},
 	{"Embedding", "Gather", .fn = embedding},
 	{"LSTM", "LSTM", .fn = layer_recurrent},
 	{"GRU", "GRU", .fn = layer_recurrent},
@@ -183,6 +196,16 @@ static const struct call_row rows[] = {
 	{"Maximum", "Max"},
 	{"Minimum", "Min"},
 	{"Concatenate", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
+	/* of keras.ops */
+	{"Mean", "ReduceMean", "0", REDUCE},
+	{"Sum", "ReduceSum", "0", REDUCE},
+	{"Prod", "ReduceProd", "0", REDUCE},
+	{"Max", "ReduceMax", "0", REDUCE},
+	{"Min", "ReduceMin", "0", REDUCE},
+	{"ExpandDims", "Unsqueeze", "0", CALL_ATTRS(AXES("axes"))},
+	{"Squeeze", "Squeeze", "0", CALL_ATTRS(AXES("axes"))},
+	{"Transpose", "Transpose", "0", CALL_ATTRS({CALL_INTS, "perm", "axes"})},
+	{"Stack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}), stack},
 	{"Identity Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D AlphaDropout",
 	 "Identity", "0"},
 	{"GaussianNoise GaussianDropout ActivityRegularization Masking Normalization", "Identity",
