@@ -352,6 +352,14 @@ static void test_products(void)
 	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
 	      "addmm.default self=c mat1=x mat2=w beta=2 alpha=0.5 -> y\n",
 	      "5x16:16x32 bias", "addmm with factors is a product, too");
+	check("a P 5,16\nc P 5\nx I 16\ny t 5\nz t 5\nd t\nmv.default self=a vec=x -> y\n"
+	      "addmv.default self=c mat=a vec=x -> z\ndot.default self=x tensor=x -> d\n",
+	      "5x16:16x1 computed; 5x16:16x1 add computed; 1x16:16x1 computed",
+	      "products with vectors");
+	check("x I 5,16\nq s 5,16\nw S 16,4\nv S 4,16\ny t 5,4\nz t 5,4\n"
+	      "mine:q.default x=x -> q\n_int_mm.default self=q mat2=w -> y\n"
+	      "_weight_int8pack_mm.default self=x mat2=v scales=x -> z\n",
+	      "5x16:16x4 (s8:s8:s32); 5x16:16x4 (f32:s8:f32)", "products of weights in 8 bits");
 	check_nodes("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
 		    "addmm.default self=c mat1=x mat2=w beta=2 alpha=0.5 -> y\n",
 		    "MatMul transB=0; Mul; Mul; Add", "and the factors are there");
