@@ -300,6 +300,11 @@ static void test_open(void)
 	check_bytes(&b, &o, "mb3_ic8ih14_oc16oh14_kh3ph1; 3x3136:3136x10", "or what --shape says");
 	infer_options_free(&o);
 	buf_clear(&b);
+	write_network(&b, "x Parameter ?x8x14x14\nw Const 16x8x3x3\ns Const 2:I64\n"
+			  "r Roll ?x8x14x14 <x <s <s\nc Convolution ?x16x14x14 <r <w " PADDED
+			  "\no Result <c\n");
+	check_bytes(&b, NULL, CONV, "pixels that are rolled");
+	buf_clear(&b);
 	write_network(&b, "x Parameter ?x?x8\nw Const 8x4\nk Const 1:I64\nt Transpose ?x?x8 <x <k\n"
 			  "m MatMul ?x?x4 <t <w\no Result <m\n");
 	check_bytes(&b, NULL, "", "a size may stay open");

@@ -440,6 +440,25 @@ static void test_computed(void)
 	       "8x6:6x5", "gathered, joined, with a dimension more");
 }
 
+/* What an operator makes of an image, as a convolution by one tap shows. */
+static void made(const char *lines, const char *want, const char *what)
+{
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b,
+		"x Placeholder dtype=t:1 shape=h:1,14,14,8\n%s\n"
+		"w Const dtype=t:1 value=w:1,1,8,4\nz Conv2D y w " SAME "\n",
+		lines);
+	expect(b.s, want, what);
+	buf_free(&b);
+}
+
+static void test_made(void)
+{
+	made("s Const dtype=t:3 value=n:3,3\na Const dtype=t:3 value=n:1,2\ny Roll x s a",
+	     "mb1_ic8ih14_oc4oh14_kh1", "pixels that are rolled");
+}
+
 /* A product of x[...] and its transpose; the lists have so many entries. */
 static void sliced(const char *masks, const char *zeros, const char *ones, const char *want,
 		   const char *what)
@@ -842,6 +861,7 @@ int main(void)
 	test_fused();
 	test_products();
 	test_computed();
+	test_made();
 	test_strided();
 	test_functions();
 	test_loops();

@@ -230,21 +230,24 @@ static int is_listed(const char *list, const char *word, size_t length)
 	return 0;
 }
 
-/* These have no attributes, and mean the same wherever they are called so. */
+/* These have no attributes that matter here, and mean the same wherever they are called so. */
 #define ALIKE(name, operands)                                                                      \
 	{                                                                                          \
 		name, name, operands, NULL, NULL, 0                                                \
 	}
 static const struct call_row alike[] = {
-	ALIKE("Abs", "0"),   ALIKE("Acos", "0"),  ALIKE("Acosh", "0"),	    ALIKE("Asin", "0"),
-	ALIKE("Asinh", "0"), ALIKE("Atan", "0"),  ALIKE("Atanh", "0"),	    ALIKE("Ceil", "0"),
-	ALIKE("Cos", "0"),   ALIKE("Cosh", "0"),  ALIKE("Equal", "01"),	    ALIKE("Erf", "0"),
-	ALIKE("Exp", "0"),   ALIKE("Floor", "0"), ALIKE("Greater", "01"),   ALIKE("HardSwish", "0"),
-	ALIKE("IsInf", "0"), ALIKE("IsNaN", "0"), ALIKE("Less", "01"),	    ALIKE("Log", "0"),
-	ALIKE("Mish", "0"),  ALIKE("Neg", "0"),	  ALIKE("Reciprocal", "0"), ALIKE("Relu", "0"),
-	ALIKE("Round", "0"), ALIKE("Selu", "0"),  ALIKE("Sigmoid", "0"),    ALIKE("Sign", "0"),
-	ALIKE("Sin", "0"),   ALIKE("Sinh", "0"),  ALIKE("Softplus", "0"),   ALIKE("Softsign", "0"),
-	ALIKE("Sqrt", "0"),  ALIKE("Tan", "0"),	  ALIKE("Tanh", "0"),
+	ALIKE("Abs", "0"),	 ALIKE("Acos", "0"),	   ALIKE("Acosh", "0"),
+	ALIKE("Asin", "0"),	 ALIKE("Asinh", "0"),	   ALIKE("Atan", "0"),
+	ALIKE("Atanh", "0"),	 ALIKE("Ceil", "0"),	   ALIKE("Cos", "0"),
+	ALIKE("Cosh", "0"),	 ALIKE("Equal", "01"),	   ALIKE("Erf", "0"),
+	ALIKE("Exp", "0"),	 ALIKE("Floor", "0"),	   ALIKE("Greater", "01"),
+	ALIKE("HardSwish", "0"), ALIKE("IsInf", "0"),	   ALIKE("IsNaN", "0"),
+	ALIKE("Less", "01"),	 ALIKE("Log", "0"),	   ALIKE("Mish", "0"),
+	ALIKE("Neg", "0"),	 ALIKE("Reciprocal", "0"), ALIKE("Relu", "0"),
+	ALIKE("Roll", "0"),	 ALIKE("Round", "0"),	   ALIKE("Selu", "0"),
+	ALIKE("Sigmoid", "0"),	 ALIKE("Sign", "0"),	   ALIKE("Sin", "0"),
+	ALIKE("Sinh", "0"),	 ALIKE("Softplus", "0"),   ALIKE("Softsign", "0"),
+	ALIKE("Sqrt", "0"),	 ALIKE("Tan", "0"),	   ALIKE("Tanh", "0"),
 };
 
 /* Are the names equal, but for capital letters and underscores? */
