@@ -457,6 +457,23 @@ static void test_made(void)
 {
 	made("s Const dtype=t:3 value=n:3,3\na Const dtype=t:3 value=n:1,2\ny Roll x s a",
 	     "mb1_ic8ih14_oc4oh14_kh1", "pixels that are rolled");
+	made("b Const dtype=t:1 value=w:5,4\ni Const dtype=t:3 value=n:0,0,0,0,0\n"
+	     "s Const dtype=t:3 value=n:7,9\ny CropAndResize x b i s",
+	     "mb5_ic8ih7iw9_oc4oh7ow9_kh1kw1", "boxes of an image, resized");
+	made("s Const dtype=t:3 value=n:20,30\nt Const dtype=t:1 value=w:2\n"
+	     "y ScaleAndTranslate x s t t",
+	     "mb1_ic8ih20iw30_oc4oh20ow30_kh1kw1", "an image that is resized as JAX does it");
+	made("i Placeholder dtype=t:3 shape=h:6,1\nu Placeholder dtype=t:1 shape=h:6,7,7,8\n"
+	     "s Const dtype=t:3 value=n:2,7,7,8\na ScatterNd i u s\nb TensorScatterAdd a i u\n"
+	     "y TensorScatterUpdate b i u",
+	     "mb2_ic8ih7_oc4oh7_kh1", "what is scattered");
+	made("h Shape x\nr RandomStandardNormal h\nb Const dtype=t:3 value=m:-1\n"
+	     "t MatrixBandPart r b b\ny Add x t",
+	     "mb1_ic8ih14_oc4oh14_kh1", "noise of a shape");
+	expect("x Placeholder dtype=t:1 shape=h:3,5\ny Where x\nw Const dtype=t:1 value=w:2,4\n"
+	       "n Neg y\nz MatMul n w\n",
+	       "", "places of what is not zero, whose number is open");
+	ok(was_said("unknown shape because of NonZero"), "which is said");
 }
 
 /* A product of x[...] and its transpose; the lists have so many entries. */

@@ -122,6 +122,29 @@ static int one_hot(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+/* Boxes of the images that they name, each resized; the channels are last. */
+static int crop_and_resize(const struct call *c, const struct call_row *row)
+{
+	const int in[] = {call_in(c, 0), call_in(c, 2)};
+	const int of = build_part(c->b, c->out[0], "of");
+
+	(void)row;
+	build_node(c->b, "Gather", in, 2, &of, 1);
+	compose_resize(c->b, of, call_in(c, 3), c->out[0], 1);
+	return 0;
+}
+
+/* Zeros of that shape, some of which become others. */
+static int scatter(const struct call *c, const struct call_row *row)
+{
+	const int shape = call_in(c, 2), zeros = build_part(c->b, c->out[0], "zeros");
+	const int in[] = {zeros, call_in(c, 0), call_in(c, 1)};
+
+	build_node(c->b, "ConstantOfShape", &shape, 1, &zeros, 1);
+	call_node(c, row->onnx, in, 3);
+	return 0;
+}
+
 static int pad(const struct call *c, const struct call_row *row)
 {
 	const struct call_row symmetric = {NULL, "symmetric"};
@@ -187,6 +210,7 @@ static const struct call_row rows[] = {
 	{"LogicalAnd", "And"},
 	{"LogicalOr", "Or"},
 	{"LogicalNot", "Not"},
+	{"LogicalXor", "Xor"},
 	{"Select SelectV2", "Where"},
 	{"Cast", "Cast", "0", CALL_ATTRS({CALL_INT, "to", "DstT", VALUE_UNKNOWN})},
 	{"Identity QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 Snapshot ReadVariableOp",
@@ -229,10 +253,19 @@ static const struct call_row rows[] = {
 	{"Gather GatherV2 ResourceGather", "Gather", NULL,
 	 CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}), call_gather},
 	{"GatherNd", "GatherND"},
+	{"ScatterNd", "ScatterND", .fn = scatter},
+	{"TensorScatterUpdate", "ScatterND"},
+	{"TensorScatterAdd", "ScatterND", NULL,
+	 CALL_ATTRS({CALL_WORD, "reduction", .word = "add"})},
+	{"MatrixBandPart BatchMatrixBandPart", "Trilu", "0"},
+	{"Where", "NonZero Transpose", "0", NULL, call_chain},
+	{"RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt",
+	 "ConstantOfShape RandomUniformLike", "0", NULL, call_chain},
 	{"Tile", "Tile"},
 	{"Reverse ReverseV2 ReverseSequence", "ReverseSequence", "0"},
 	{"OneHot", "OneHot", .fn = one_hot},
 	{"Cumsum", "CumSum"},
+	{"Cumprod", "CumProd"},
 	{"Fill", "Expand", "10"},
 	{"BroadcastTo", "Expand"},
 	{"Range", "Range"},
@@ -241,7 +274,9 @@ static const struct call_row rows[] = {
 	{"Size", "Size", "0"},
 	{"Pad PadV2", "constant", .fn = pad},
 	{"MirrorPad", "reflect", .fn = pad},
-	{"ResizeBilinear ResizeNearestNeighbor ResizeBicubic", NULL, .fn = call_resize},
+	{"ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea ScaleAndTranslate", NULL,
+	 .fn = call_resize},
+	{"CropAndResize", NULL, .fn = crop_and_resize},
 	{"DepthToSpace", "DepthToSpace", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
 	 convert_blocks},
 	{"SpaceToDepth", "SpaceToDepth", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
