@@ -305,6 +305,25 @@ static void test_open(void)
 			  "\no Result <c\n");
 	check_bytes(&b, NULL, CONV, "pixels that are rolled");
 	buf_clear(&b);
+	write_network(&b, "x Parameter ?x8x28x28\nk Const 2:I64\nw Const 16x8x3x3\n"
+			  "a AdaptiveAvgPool ?x8x14x14 <x <k version=opset8\n"
+			  "c Convolution ?x16x14x14 <a <w " PADDED "\n"
+			  "m AdaptiveMaxPool ?x8x14x14 ?x8x14x14:I64 <x <k version=opset8\n"
+			  "d Convolution ?x16x14x14 <m <w " PADDED "\no Result <c\np Result <d\n");
+	check_bytes(&b, NULL, CONV " x2", "pools that divide an image");
+	buf_clear(&b);
+	write_network(
+		&b,
+		"x Parameter ?x8x28x28\nr Parameter ?x4\ni Parameter ?:I64\nw Const 16x8x3x3\n"
+		"g Parameter ?x14x14x2\nq Parameter ?x5\n"
+		"a ROIAlign ?x8x14x14 <x <r <i pooled_h=14 pooled_w=14 version=opset9\n"
+		"b ROIPooling ?x8x14x14 <x <q pooled_h=14 pooled_w=14\n"
+		"e GridSample ?x8x14x14 <x <g version=opset9\nf GRN ?x8x14x14 <e\n"
+		"c Convolution ?x16x14x14 <a <w " PADDED "\nd Convolution ?x16x14x14 <b <w " PADDED
+		"\nh Convolution ?x16x14x14 <f <w " PADDED
+		"\no Result <c\np Result <d\ns Result <h\n");
+	check_bytes(&b, NULL, CONV " x3", "regions of an image");
+	buf_clear(&b);
 	write_network(&b, "x Parameter ?x?x8\nw Const 8x4\nk Const 1:I64\nt Transpose ?x?x8 <x <k\n"
 			  "m MatMul ?x?x4 <t <w\no Result <m\n");
 	check_bytes(&b, NULL, "", "a size may stay open");

@@ -154,7 +154,10 @@ call_fn call_split;		/* operands: data, axis, sizes; parts as above */
 call_fn call_slice;		/* inputs: data, begin, size */
 /* Inputs: data, begin, end, step. Masks are attributes: begin, end, ellipsis, new_axis, shrink. */
 call_fn call_strided_slice;
-call_fn call_pad;    /* inputs: data, pairs, the number; onnx is the mode */
+call_fn call_pad; /* inputs: data, pairs, the number; onnx is the mode */
+/* Windows that lie side by side, if the file tells that the image, whose channels are second, is
+ * divided so. */
+call_fn call_adaptive_pool;
 call_fn call_resize; /* inputs: an image whose channels are last, height and width */
 call_fn call_rank;
 

@@ -218,6 +218,26 @@ int call_pad(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+int call_adaptive_pool(const struct call *c, const struct call_row *row)
+{
+	const int *in, nin = call_operands(c, row, &in);
+	const struct shape *s = build_shape(c->b, in[0]), *to = build_shape(c->b, call_out(c, 0));
+	struct graph_node *n;
+	int64_t v[GRAPH_MAX_RANK];
+
+	if (s->rank < 3 || to->rank != s->rank)
+		return -1;
+	for (int i = 2; i < s->rank; i++) {
+		if (to->dim[i] < 1 || s->dim[i] < 1 || s->dim[i] % to->dim[i])
+			return -1;
+		v[i - 2] = s->dim[i] / to->dim[i];
+	}
+	n = call_node(c, row->onnx, in, nin);
+	build_ints(c->b, n, "strides", v, s->rank - 2);
+	build_ints(c->b, n, "kernel_shape", v, s->rank - 2);
+	return 0;
+}
+
 int call_resize(const struct call *c, const struct call_row *row)
 {
 	(void)row;

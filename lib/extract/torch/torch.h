@@ -34,7 +34,7 @@ int torch_tensors(const struct call *c, const char *name, int **in);
 /* Adds the nodes that it becomes (operators.c). */
 void torch_convert(const struct call *c);
 
-call_fn torch_conv, torch_pool, torch_adaptive_pool;  /* windows.c */
+call_fn torch_conv, torch_pool;			      /* windows.c */
 call_fn torch_linear, torch_product, torch_attention; /* products.c */
 call_fn torch_recurrent, torch_cell;		      /* recurrent.c */
 

@@ -81,24 +81,3 @@ int torch_pool(const struct call *c, const struct call_row *row)
 	build_int(c->b, n, "count_include_pad", call_flag(c, "count_include_pad", 1));
 	return 0;
 }
-
-/* Windows that lie side by side, if the image can be divided so. */
-int torch_adaptive_pool(const struct call *c, const struct call_row *row)
-{
-	const int in = call_input(c, "self");
-	const struct shape *s = build_shape(c->b, in), *to = build_shape(c->b, c->out[0]);
-	struct graph_node *n;
-	int64_t v[GRAPH_MAX_RANK];
-
-	if (s->rank < 3 || to->rank != s->rank)
-		return -1;
-	for (int i = 2; i < s->rank; i++) {
-		if (to->dim[i] < 1 || s->dim[i] < 1 || s->dim[i] % to->dim[i])
-			return -1;
-		v[i - 2] = s->dim[i] / to->dim[i];
-	}
-	n = call_node(c, row->onnx, &in, 1);
-	build_ints(c->b, n, "strides", v, s->rank - 2);
-	build_ints(c->b, n, "kernel_shape", v, s->rank - 2);
-	return 0;
-}
