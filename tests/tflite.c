@@ -193,7 +193,7 @@ static void write_operator(struct writer *w, size_t t, int i)
 	if (!*s)
 		return;
 	options = table(&w->b, 9);
-	refer(&w->b, t, 4, options);
+	refer(&w->b, t, strncmp(w->op[i], "STABLEHLO", 9) ? 4 : 12, options);
 	for (char *end; *s; s = *end ? end + 1 : end) { /* "3=1", or "0=5,6" for a list */
 		int field = (int)strtol(s, &end, 10), v[MOST], n = numbers(end + 1, v);
 
@@ -225,7 +225,7 @@ static int code_of(const char *op)
 {
 	size_t n = strcspn(op, " ");
 
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 210; i++)
 		if (strlen(operator_name(i)) == n && !memcmp(op, operator_name(i), n))
 			return i;
 	if (op[1] >= 'A' && op[1] <= 'Z')
@@ -250,7 +250,7 @@ static void write_graph(struct writer *w, size_t graph, int g)
 	if (*s)
 		tensors(w, tensors(w, s, in, &nin) + 3, out, &nout);
 	refer(&w->b, graph, 1, list(&w->b, in, nin));
-	tables(w, graph, 3, nop, 5, at);
+	tables(w, graph, 3, nop, 13, at);
 	for (int i = 0; i < nop; i++)
 		write_operator(w, at[i], ops_before + i);
 	if (!*s && nop) {
@@ -624,6 +624,22 @@ static void test_choosing_loops(void)
 	expect(CHOOSING_LOOP("5"), "2x8:8x5", "or in none");
 }
 
+/* A graph that runs once where it is called. */
+#define CALLED(call)                                                                               \
+	"x f 2,8\nw f 8,8\nv f 5,8\nh f -1,-1\ny f 2,5\n" call "FULLY_CONNECTED h v _ -> y\n"      \
+	"more\ns f 2,8\nt f 8,8\nr f 2,8\nends s t -> r\nFULLY_CONNECTED s t _ -> r\n"
+
+static void test_calls_of_graphs(void)
+{
+	expect(CALLED("STABLEHLO_COMPOSITE x w -> h 1=1\n"), "2x8:8x5; 2x8:8x8",
+	       "a composite operator is what it is made of");
+	expect(CALLED("CALL x w -> h 0=1\n"), "2x8:8x5; 2x8:8x8", "so is a call of a graph");
+	refuse(CALLED("CALL x -> h 0=1\n"), "a graph does not read and make what its call does",
+	       "a call with less to read");
+	refuse("x f 1,8\na f 1,8\nCALL x -> a 0=0\n", "its graphs are more than 8 deep",
+	       "a graph that calls itself");
+}
+
 static void test_loops(void)
 {
 	expect(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3", "a loop of three turns");
@@ -796,6 +812,7 @@ int main(void)
 	test_unknown();
 	test_recurrent();
 	test_loops();
+	test_calls_of_graphs();
 	test_choosing_loops();
 	test_branches();
 	test_stream();

@@ -1,5 +1,6 @@
-/* Operators with graphs inside: If, and what all of them have in common. Their graphs are walked in
- * place, with the values that they read from around them; graph.times says how often they run.
+/* Operators with graphs inside: If, Call, and what all of them have in common. Their graphs are
+ * walked in place, with the values that they read from around them; graph.times says how often they
+ * run.
  *
  * Of an If whose condition is not known both branches are walked, and what they agree on is known
  * of its outputs; which of them counts is decided where multiply-adds are known.
@@ -121,11 +122,13 @@ int body_truth(const struct value *v)
 	return v->kept[0].i != 0;
 }
 
-/* Gives a branch what it reads by inputs of its own, which branches of ONNX have not. */
-static void begin_branch(const struct infer *x, const struct graph_node *n, struct graph *branch)
+/* Gives a branch what it reads by inputs of its own, which branches of ONNX have not: those of the
+ * node from the first on. */
+static void begin_branch(const struct infer *x, const struct graph_node *n, int first,
+			 struct graph *branch)
 {
 	for (int i = 0; i < branch->inputs.n; i++) {
-		const struct value *from = node_in(x->g, n, 1 + i);
+		const struct value *from = node_in(x->g, n, first + i);
 		struct value *to = body_end(branch, &branch->inputs, i);
 
 		body_begin(to, from, 1);
@@ -148,7 +151,7 @@ int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 		branch[b]->is_dead = !branch[b]->times;
 		if (!branch[b]->times)
 			continue;
-		begin_branch(x, n, branch[b]);
+		begin_branch(x, n, 1, branch[b]);
 		r = body_walk(x, branch[b], e);
 		if (r < 0)
 			return -1;
@@ -168,6 +171,25 @@ int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 			to->sequence = NULL;
 		}
 	}
+	return 0;
+}
+
+/* Not of ONNX: the graph "body" runs once. */
+int infer_call(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *body = body_graph(n, "body");
+	int r;
+
+	if (!body)
+		return infer_bad(x, n, e, "lacks a body");
+	begin_branch(x, n, 0, body);
+	r = body_walk(x, body, e);
+	if (r < 0)
+		return -1;
+	body->times = r;
+	for (int i = 0; r && i < n->nout; i++)
+		if (node_out(x->g, n, i) && body_end(body, &body->outputs, i))
+			body_copy(node_out(x->g, n, i), body_end(body, &body->outputs, i));
 	return 0;
 }
 

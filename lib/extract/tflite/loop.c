@@ -1,11 +1,23 @@
-/* Loops and branches, whose graphs are others of the file, and what changes from run to run. */
+/* Loops, branches and calls, whose graphs are others of the file, and what changes from run to run.
+ */
 #include <string.h>
 
 #include "lib/extract/tflite/reader.h"
 
-int tflite_has_graphs(const char *type)
+static const struct tflite_inner inner_rows[] = {
+	{"WHILE", "While", 2, {"condition", "body"}, {0, 1}},
+	{"IF", "If", 2, {"then_branch", "else_branch"}, {0, 1}},
+	{"CALL", "Call", 1, {"body"}, {0}},
+	/* what it is made of, if nobody has something better for it */
+	{"STABLEHLO_COMPOSITE", "Call", 1, {"body"}, {1}},
+};
+
+const struct tflite_inner *tflite_has_graphs(const char *type)
 {
-	return !strcmp(type, "WHILE") || !strcmp(type, "IF");
+	for (size_t i = 0; i < sizeof inner_rows / sizeof *inner_rows; i++)
+		if (!strcmp(inner_rows[i].type, type))
+			return &inner_rows[i];
+	return NULL;
 }
 
 /* Another graph of the file, in a graph of its own, with its ends in order. */
@@ -36,21 +48,19 @@ static struct graph *add_inner(struct reader *r, const struct call *o, struct gr
 	return read_inner(r, which, g, e) ? NULL : g;
 }
 
-int tflite_inner(struct reader *r, const struct call *o, struct err *e)
+int tflite_inner(struct reader *r, const struct call *o, const struct tflite_inner *row,
+		 struct err *e)
 {
-	const int is_loop = !strcmp(o->type, "WHILE");
-	const char *const names[] = {is_loop ? "condition" : "then_branch",
-				     is_loop ? "body" : "else_branch"};
-	const int nin = is_loop ? o->nin : o->nin - 1, nout = is_loop ? o->nin : o->nout;
-	struct graph_node *n =
-		build_node(&r->b, is_loop ? "While" : "If", o->in, o->nin, o->out, o->nout);
+	const int is_loop = !strcmp(row->onnx, "While"), is_if = !strcmp(row->onnx, "If");
+	const int nin = o->nin - is_if, nout = is_loop ? o->nin : o->nout;
+	struct graph_node *n = build_node(&r->b, row->onnx, o->in, o->nin, o->out, o->nout);
 
 	if (r->depth == TFLITE_DEEPEST)
 		return err_set(e, "its graphs are more than %d deep", TFLITE_DEEPEST);
 	n->name = call_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
-	n->attr = arena_array(r->b.a, struct attr, 2);
-	for (int i = 0; i < 2; i++) {
-		const struct graph *g = add_inner(r, o, n, names[i], i, e);
+	n->attr = arena_array(r->b.a, struct attr, row->n);
+	for (int i = 0; i < row->n; i++) {
+		const struct graph *g = add_inner(r, o, n, row->graph[i], row->option[i], e);
 		const int is_condition = is_loop && !i;
 
 		if (!g)
@@ -58,7 +68,8 @@ int tflite_inner(struct reader *r, const struct call *o, struct err *e)
 		if (g->inputs.n != nin || (is_condition ? g->outputs.n < 1 : g->outputs.n != nout))
 			return err_set(e, "%s",
 				       is_loop ? "a loop does not hand on what it begins with"
-					       : "a branch does not read and make what its IF "
+				       : is_if ? "a branch does not read and make what its IF does"
+					       : "a graph does not read and make what its call "
 						 "does");
 	}
 	return 0;

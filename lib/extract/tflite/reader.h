@@ -23,10 +23,17 @@ struct reader {
 
 /* Fills the graph at hand with that one of the file. */
 int tflite_graph(struct reader *r, uint32_t which, struct err *e);
-/* Is it WHILE or IF? The first two of their options are numbers of graphs. */
-int tflite_has_graphs(const char *type);
-/* WHILE, with the graphs of its condition and of its body; IF, with those of its branches. */
-int tflite_inner(struct reader *r, const struct call *o, struct err *e);
+/* An operator with n graphs, whose numbers are options: what it and they are called in a graph. */
+struct tflite_inner {
+	const char *type, *onnx;
+	int n;
+	const char *graph[2];
+	int option[2];
+};
+const struct tflite_inner *tflite_has_graphs(const char *type); /* NULL: it has none */
+/* Adds it, with its graphs. */
+int tflite_inner(struct reader *r, const struct call *o, const struct tflite_inner *row,
+		 struct err *e);
 /* READ_VARIABLE: what is read is a constant, unless the graph changes it. */
 void tflite_variable(struct reader *r, const struct call *o);
 

@@ -20,7 +20,13 @@ enum {
 	TENSOR_SIGNATURE = 7
 };
 enum { QUANTIZATION_SCALE = 2 };
-enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
+enum {
+	OPERATOR_CODE,
+	OPERATOR_INPUTS,
+	OPERATOR_OUTPUTS,
+	OPERATOR_OPTIONS = 4,
+	OPERATOR_OPTIONS_2 = 12 /* of newer operators */
+};
 
 enum {
 	CUSTOM = 32,	       /* the builtin operator that stands for all others */
@@ -169,8 +175,10 @@ static int count_links(struct reader *r, int64_t n, struct err *e)
 
 static int put_operator(struct reader *r, const struct call *o, struct err *e)
 {
-	if (tflite_has_graphs(o->type) && ((const struct options *)o->at)->at && o->nin)
-		return tflite_inner(r, o, e);
+	const struct tflite_inner *row = tflite_has_graphs(o->type);
+
+	if (row && ((const struct options *)o->at)->at && o->nin)
+		return tflite_inner(r, o, row, e);
 	if (!strcmp(o->type, "READ_VARIABLE"))
 		tflite_variable(r, o);
 	else if (strcmp(o->type, "VAR_HANDLE") != 0 && strcmp(o->type, "CALL_ONCE") != 0)
@@ -186,10 +194,17 @@ static const char *type_of(struct reader *r, uint64_t at)
 	return code < r->codes.n ? r->type[code] : NULL;
 }
 
+static uint64_t options_of(struct flat *f, uint64_t at)
+{
+	const uint64_t options = flat_table(f, at, OPERATOR_OPTIONS);
+
+	return options ? options : flat_table(f, at, OPERATOR_OPTIONS_2);
+}
+
 static int read_operator(struct reader *r, uint64_t at, struct err *e)
 {
 	struct flat *f = &r->f;
-	const struct options options = {f, flat_table(f, at, OPERATOR_OPTIONS)};
+	const struct options options = {f, options_of(f, at)};
 	struct call o = {.b = &r->b,
 			 .type = type_of(r, at),
 			 .domain = "tflite",
@@ -268,14 +283,15 @@ static void look_for_assignments(struct reader *r, uint32_t which, int depth)
 	operators = flat_list(f, flat_list_table(f, &r->graphs, which), GRAPH_OPERATORS, 4);
 	for (uint32_t i = 0; i < operators.n && !r->assigns && !f->bad; i++) {
 		const uint64_t at = flat_list_table(f, &operators, i);
-		const uint64_t options = flat_table(f, at, OPERATOR_OPTIONS);
+		const uint64_t options = options_of(f, at);
 		const char *type = type_of(r, at);
+		const struct tflite_inner *row = type ? tflite_has_graphs(type) : NULL;
 
 		if (type && !strcmp(type, "ASSIGN_VARIABLE"))
 			r->assigns = 1;
-		else if (type && tflite_has_graphs(type) && options)
-			for (int k = 0; k < 2; k++)
-				look_for_assignments(r, flat_uint(f, options, k, 0), depth + 1);
+		for (int k = 0; row && options && k < row->n; k++)
+			look_for_assignments(r, flat_uint(f, options, row->option[k], 0),
+					     depth + 1);
 	}
 }
 
