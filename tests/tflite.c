@@ -224,10 +224,17 @@ static const char zeros[4 * 600 * 600];
 static int code_of(const char *op)
 {
 	size_t n = strcspn(op, " ");
+	struct arena a = ARENA_INIT;
+	int code = -1;
 
-	for (int i = 0; i < 210; i++)
-		if (strlen(operator_name(i)) == n && !memcmp(op, operator_name(i), n))
-			return i;
+	for (int i = 0; i < 210 && code < 0; i++) {
+		const char *name = operator_name(i, &a);
+
+		code = strlen(name) == n && !memcmp(op, name, n) ? i : -1;
+	}
+	arena_free(&a);
+	if (code >= 0)
+		return code;
 	if (op[1] >= 'A' && op[1] <= 'Z')
 		bail_out("there is no operator of TFLite's in '%s'", op);
 	return 32; /* one that is told by its name, "Like" this */

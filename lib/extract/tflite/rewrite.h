@@ -18,7 +18,7 @@ extern const struct call_reader rewrite_reader;
 void rewrite_operation(const struct call *c);
 /* The name of a builtin operator; "an operator of a newer schema" if there is none of that number.
  */
-const char *operator_name(int64_t code);
+const char *operator_name(int64_t code, struct arena *a);
 
 /* rewrite_window.c: convolutions, pools, and what rearranges images */
 call_fn rewrite_conv, rewrite_conv_transpose, rewrite_custom_transpose, rewrite_pool,

@@ -63,7 +63,7 @@ static void read_codes(struct reader *r)
 
 		/* Files from before there was a second field have the code in the first alone. */
 		code = code > old ? code : old;
-		r->type[i] = operator_name(code);
+		r->type[i] = operator_name(code, r->b.a);
 		if (code == CUSTOM)
 			r->type[i] = flat_string(f, at, CODE_CUSTOM, r->b.a);
 	}
