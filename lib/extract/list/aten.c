@@ -109,10 +109,7 @@ static void left(struct aten *to, const char *why, int64_t macs)
 /* Results have the type of what they are made of. */
 static int types_of(const struct input *x, const struct input *w, struct dtypes *to)
 {
-	if (x->type < 0 || w->type < 0)
-		return -1;
-	*to = (struct dtypes){(enum dtype)x->type, (enum dtype)w->type, (enum dtype)x->type};
-	return dtypes_check(to) ? -1 : 0;
+	return told_types(x->type, w->type, x->type, to);
 }
 
 /* Where the arguments of a convolution stand; -1: it has none. */
@@ -218,8 +215,7 @@ static int64_t rows_of(const struct input *x)
 	int64_t n = 1;
 
 	for (int i = 0; i + 1 < x->rank; i++)
-		if (__builtin_mul_overflow(n, x->dim[i], &n))
-			return -1;
+		n = told_times(n, x->dim[i]);
 	return n;
 }
 
@@ -229,8 +225,7 @@ static int64_t batch_of(const struct input *a, const struct input *b)
 	int64_t n = 1;
 
 	for (int i = 0; i + 2 < a->rank; i++)
-		if (a->dim[i] != b->dim[i] || __builtin_mul_overflow(n, a->dim[i], &n))
-			return -1;
+		n = told_times(n, a->dim[i] == b->dim[i] ? a->dim[i] : -1);
 	return n;
 }
 

@@ -82,8 +82,7 @@ static int read_types(const struct benchdnn_choice *c, struct dtypes *to)
 		return -1;
 	if (n == 1)
 		type[1] = type[2] = type[0];
-	*to = (struct dtypes){(enum dtype)type[0], (enum dtype)type[1], (enum dtype)type[2]};
-	return dtypes_check(to) ? -1 : 0;
+	return told_types(type[0], type[1], type[2], to);
 }
 
 /* 1: channels last, 0: first, -1: it does not say. */

@@ -44,13 +44,6 @@ static char *find(char *line)
 	return !strncmp(at, "i!", 2) ? at : NULL;
 }
 
-static void copy(char *to, size_t size, const char *from, size_t n)
-{
-	n = n < size - 1 ? n : size - 1;
-	memcpy(to, from, n);
-	to[n] = 0;
-}
-
 static const char *value_of(const struct call *c, const char *name)
 {
 	for (int i = 0; i < c->n; i++)
@@ -70,11 +63,7 @@ static int is_value(const struct call *c, const char *name, const char *want)
 
 static int64_t number_of(const struct call *c, const char *name, int64_t other)
 {
-	const char *s = value_of(c, name);
-	char *end;
-	int64_t v = strtoll(s, &end, 10);
-
-	return end == s ? other : v < 0 || v > INT32_MAX ? -1 : v;
+	return told_size(value_of(c, name), other);
 }
 
 /* "[1,3,224,224]"; how many numbers. */
@@ -160,7 +149,7 @@ static int types_of(const struct call *c, struct dtypes *to)
 
 		if (!*s && i == 2)
 			s = type[0];
-		copy(type[i], VALUE, s, strcspn(s, " (;"));
+		told_copy(type[i], VALUE, s, strcspn(s, " (;"));
 	}
 	return told_dtypes(type[0], type[1], type[2], to);
 }
@@ -246,7 +235,8 @@ static int gemm_types(const struct call *c, struct dtypes *to)
 			       ? 0
 			       : -1;
 	for (int i = 0; i < 3; i++)
-		copy(type[i], VALUE, value_of(c, names[i]), strcspn(value_of(c, names[i]), " (;"));
+		told_copy(type[i], VALUE, value_of(c, names[i]),
+			  strcspn(value_of(c, names[i]), " (;"));
 	return told_dtypes(type[0], type[1], type[2], to);
 }
 
@@ -303,7 +293,7 @@ static void begin_call(struct call *c, int64_t line, const char *s)
 	start = stop;
 	while (start > s && start[-1] != ' ')
 		start--;
-	copy(c->function, sizeof c->function, start, (size_t)(stop - start));
+	told_copy(c->function, sizeof c->function, start, (size_t)(stop - start));
 	c->line = line;
 	c->n = 0;
 	c->indent = 0;
@@ -323,18 +313,18 @@ static void add_argument(struct call *c, const char *s)
 		return;
 	if (*c->outer && indent <= c->indent)
 		*c->outer = 0;
-	copy(inner, sizeof inner, name, n);
+	told_copy(inner, sizeof inner, name, n);
 	value = strstr(name, "val=");
 	if (!value) {
 		if (!*c->outer && strstr(name, "type=")) {
-			copy(c->outer, sizeof c->outer, inner, strlen(inner));
+			told_copy(c->outer, sizeof c->outer, inner, strlen(inner));
 			c->indent = indent;
 		}
 		return;
 	}
 	value += 4;
 	snprintf(a->name, sizeof a->name, "%.20s%s%.20s", c->outer, *c->outer ? "." : "", inner);
-	copy(a->value, sizeof a->value, value, strcspn(value, ";"));
+	told_copy(a->value, sizeof a->value, value, strcspn(value, ";"));
 	c->n++;
 }
 

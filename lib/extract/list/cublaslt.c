@@ -17,13 +17,7 @@ static const char *const functions[] = {"[Trace][cublasLtMatmul] ", "[Trace][cub
 
 static char *find(char *line)
 {
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		char *at = strstr(line, functions[i]);
-
-		if (at)
-			return at;
-	}
-	return NULL;
+	return told_find(line, functions, sizeof functions / sizeof *functions);
 }
 
 /* The text of "Adesc=[..]", from the '[' on; NULL: there is none. */
@@ -54,9 +48,8 @@ static int64_t number_of(const char *group, const char *name, int64_t other)
 {
 	size_t n;
 	const char *s = field_of(group, name, &n);
-	int64_t v = strtoll(s, NULL, 10);
 
-	return !n ? other : v < 0 || v > INT32_MAX ? -1 : v;
+	return n ? told_size(s, -1) : other;
 }
 
 static int is_value(const char *group, const char *name, const char *value)
@@ -94,9 +87,7 @@ static const char *epilogue_of(const char *compute, char *name, size_t size)
 		s += 9;
 		n -= 9;
 	}
-	n = n < size - 1 ? n : size - 1;
-	memcpy(name, s, n);
-	name[n] = 0;
+	told_copy(name, size, s, n);
 	return name;
 }
 

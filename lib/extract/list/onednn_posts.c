@@ -6,6 +6,7 @@
 
 #include "lib/extract/list/listing.h"
 #include "lib/extract/list/onednn.h"
+#include "lib/extract/list/told.h"
 
 /* A mask has a bit for each dimension in which there is more than one value, and perhaps for
  * others.
@@ -175,8 +176,7 @@ static int64_t depthwise_macs(const char *s, const struct onednn_shape *shape)
 			size = (size + 2 * pad - kernel) / stride + 1;
 			size = size > 0 ? size * kernel : 1;
 		}
-		if (__builtin_mul_overflow(n, size, &n))
-			return -1;
+		n = told_times(n, size);
 	}
 	return n;
 }

@@ -54,10 +54,9 @@ static char *find(char *line)
 	static const char *const programs[] = {"rocblas-bench ", "hipblas-bench ",
 					       "hipblaslt-bench "};
 
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-		if (strstr(line, programs[i]))
-			return strstr(line, programs[i]);
-	return strstr(line, mark);
+	char *at = told_find(line, programs, sizeof programs / sizeof *programs);
+
+	return at ? at : strstr(line, mark);
 }
 
 /* The type that option i names, or the one for all; -1: none of ours. */
@@ -83,11 +82,7 @@ static void take_command(struct listing *l, const char *line)
 
 	command_read(&c, names, OPTIONS, line);
 	if (!lt && c.value[FUNCTION]) {
-		size_t n =
-			c.length[FUNCTION] < sizeof name - 1 ? c.length[FUNCTION] : sizeof name - 1;
-
-		memcpy(name, c.value[FUNCTION], n);
-		name[n] = 0;
+		told_copy(name, sizeof name, c.value[FUNCTION], c.length[FUNCTION]);
 		if (!strstr(name, "gemm")) {
 			listing_leave(l, name, "", 1, 0);
 			return;
@@ -130,13 +125,8 @@ static const char *behind(const char *line, const char *name)
 static int64_t number_of(const char *line, const char *name, int64_t other)
 {
 	const char *s = behind(line, name);
-	char *end;
-	int64_t v;
 
-	if (!s)
-		return other;
-	v = strtoll(s, &end, 10);
-	return end == s || v < 0 || v > INT32_MAX ? -1 : v;
+	return s ? told_size(s, -1) : other;
 }
 
 /* The type there, as "f32_r" is one; -1: none of ours. */
@@ -160,13 +150,9 @@ static void take_counted(struct listing *l, const char *line)
 				 .k = number_of(line, "K", -1)};
 	const char *beta = behind(line, "beta");
 	char name[40];
-	size_t n;
 
 	s += strspn(s, " \"'");
-	n = strcspn(s, "\"', }");
-	n = n < sizeof name - 1 ? n : sizeof name - 1;
-	memcpy(name, s, n);
-	name[n] = 0;
+	told_copy(name, sizeof name, s, strcspn(s, "\"', }"));
 	p.name = name;
 	if (strstr(name, "gemm_ex") || strstr(name, "batched_ex"))
 		blas_types(&p, yaml_type(line, "a_type"), yaml_type(line, "b_type"),

@@ -1,5 +1,6 @@
 #include "lib/extract/list/told.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int told_dtype(const char *s, size_t n)
@@ -49,13 +50,49 @@ int told_dtype(const char *s, size_t n)
 
 int told_dtypes(const char *src, const char *wei, const char *dst, struct dtypes *to)
 {
-	int a = told_dtype(src, strlen(src)), b = told_dtype(wei, strlen(wei));
-	int c = told_dtype(dst, strlen(dst));
+	return told_types(told_dtype(src, strlen(src)), told_dtype(wei, strlen(wei)),
+			  told_dtype(dst, strlen(dst)), to);
+}
 
-	if (a < 0 || b < 0 || c < 0)
+int told_types(int src, int wei, int dst, struct dtypes *to)
+{
+	if (src < 0 || wei < 0 || dst < 0)
 		return -1;
-	*to = (struct dtypes){(enum dtype)a, (enum dtype)b, (enum dtype)c};
+	*to = (struct dtypes){(enum dtype)src, (enum dtype)wei, (enum dtype)dst};
 	return dtypes_check(to) ? -1 : 0;
+}
+
+int64_t told_size(const char *s, int64_t other)
+{
+	char *end;
+	int64_t v = strtoll(s, &end, 10);
+
+	return end == s ? other : v < 0 || v > INT32_MAX ? -1 : v;
+}
+
+void told_copy(char *to, size_t size, const char *from, size_t n)
+{
+	n = n < size - 1 ? n : size - 1;
+	memcpy(to, from, n);
+	to[n] = 0;
+}
+
+char *told_find(char *line, const char *const *texts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *at = strstr(line, texts[i]);
+
+		if (at)
+			return at;
+	}
+	return NULL;
+}
+
+int64_t told_times(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r) ? -1 : r;
 }
 
 enum layout told_layout(int space, int is_last)
@@ -93,18 +130,16 @@ static int64_t out_size(const struct told_conv *c, int i)
 
 int64_t told_conv_macs(const struct told_conv *c)
 {
-	int64_t n = 1;
+	int64_t n;
 
 	if (!is_size(c->groups, 1) || !is_size(c->mb, 1) || !is_size(c->ic, c->groups) ||
-	    !is_size(c->oc, 1) || __builtin_mul_overflow(c->mb, c->oc, &n) ||
-	    __builtin_mul_overflow(n, c->ic / c->groups, &n))
+	    !is_size(c->oc, 1))
 		return -1;
+	n = told_times(told_times(c->mb, c->oc), c->ic / c->groups);
 	for (int i = 0; i < c->space; i++) {
 		int64_t out = out_size(c, i);
 
-		if (!out || __builtin_mul_overflow(n, out, &n) ||
-		    __builtin_mul_overflow(n, c->kernel[i], &n))
-			return -1;
+		n = told_times(n, out ? told_times(out, c->kernel[i]) : -1);
 	}
 	return n;
 }
@@ -142,12 +177,8 @@ int told_conv(const struct told_conv *c, int is_last, struct workload *w, struct
 
 int64_t told_product_macs(int64_t b, int64_t m, int64_t k, int64_t n)
 {
-	int64_t r;
-
-	return b < 1 || m < 1 || k < 1 || n < 1 || __builtin_mul_overflow(b, m, &r) ||
-			       __builtin_mul_overflow(r, k, &r) || __builtin_mul_overflow(r, n, &r)
-		       ? -1
-		       : r;
+	return b < 1 || m < 1 || k < 1 || n < 1 ? -1
+						: told_times(told_times(b, m), told_times(k, n));
 }
 
 int told_product(int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const,

@@ -19,8 +19,18 @@ struct told_conv {
 /* The element type that a library calls "bf16", "R_16BF", "c10::BFloat16" and so on, of n letters;
  * -1: none of ours. */
 int told_dtype(const char *s, size_t n);
-/* All three of a workload, by names that end with a NUL. -1: one is none of ours. */
+/* All three of a workload, as told_dtype() has them, or by names that end with a NUL. -1: one is
+ * none of ours, or they do not go together. */
+int told_types(int src, int wei, int dst, struct dtypes *to);
 int told_dtypes(const char *src, const char *wei, const char *dst, struct dtypes *to);
+/* The size that a text begins with; other if it is no number, -1 if it is absurd. */
+int64_t told_size(const char *s, int64_t other);
+/* A copy of n letters, as far as there is room for them and a NUL. */
+void told_copy(char *to, size_t size, const char *from, size_t n);
+/* Where in a line the first of these texts stands that is in it at all; NULL: none is. */
+char *told_find(char *line, const char *const *texts, size_t n);
+/* a x b, or -1 where one of them is negative, or the product too large. */
+int64_t told_times(int64_t a, int64_t b);
 /* The layout of an operator's activations with channels last, or first. */
 enum layout told_layout(int space, int is_last);
 

@@ -152,12 +152,7 @@ static int read_plain(const struct list *x, const struct list *w, int depthwise,
 
 static int types_of(const struct arguments *a, struct dtypes *to)
 {
-	int out = a->out < 0 ? a->type[0] : a->out;
-
-	if (a->type[0] < 0 || a->type[1] < 0)
-		return -1;
-	*to = (struct dtypes){(enum dtype)a->type[0], (enum dtype)a->type[1], (enum dtype)out};
-	return dtypes_check(to) ? -1 : 0;
+	return told_types(a->type[0], a->type[1], a->out < 0 ? a->type[0] : a->out, to);
 }
 
 /* NULL, or why there is no convolution. */
@@ -188,8 +183,7 @@ static int64_t count_of(const struct list *l, int from)
 	int64_t n = 1;
 
 	for (int i = from; i < l->n; i++)
-		if (__builtin_mul_overflow(n, l->v[i], &n))
-			return -1;
+		n = told_times(n, l->v[i]);
 	return n;
 }
 

@@ -24,13 +24,7 @@ static char *find(char *line)
 {
 	static const char *const marks[] = {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"};
 
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-		char *at = strstr(line, marks[i]);
-
-		if (at)
-			return at;
-	}
-	return NULL;
+	return told_find(line, marks, sizeof marks / sizeof *marks);
 }
 
 /* What a line tells. */
@@ -65,18 +59,14 @@ static int tensor_dtype(const struct execution *x, const char *tensor)
 static int read_types(const struct execution *x, struct dtypes *to)
 {
 	static const char *const others[] = {"int8", "x8s8", "u8s8", "s8s8", "bf16", "s16s16"};
-	int src = tensor_dtype(x, "src"), wei = tensor_dtype(x, "wei"),
-	    dst = tensor_dtype(x, "dst");
 
 	for (size_t i = 0; x->is_old && i < sizeof others / sizeof *others; i++)
 		if (strstr(x->impl, others[i]))
 			return -1;
 	if (x->is_old)
 		return 0;
-	if (src < 0 || wei < 0 || dst < 0)
-		return -1;
-	*to = (struct dtypes){(enum dtype)src, (enum dtype)wei, (enum dtype)dst};
-	return dtypes_check(to) ? -1 : 0;
+	return told_types(tensor_dtype(x, "src"), tensor_dtype(x, "wei"), tensor_dtype(x, "dst"),
+			  to);
 }
 
 static void read_layout(const struct execution *x, struct workload *w)
