@@ -8,7 +8,12 @@
  *
  * What is asked may lack a value: the kernel height of a matrix product. Then a comparison with it
  * is neither true nor false, and so is what depends on it (Kleene, "Introduction to
- * Metamathematics", 1952, section 64): false && unknown is false, true || unknown is true.
+ * Metamathematics", 1952, section 64): false && unknown is false, true || unknown is true. So
+ * !(kh==3) does not select the matrix products.
+ *
+ * The parser knows whether an expression is a number, a text or a truth, and refuses what makes no
+ * sense before anything is read. Limits of a run (--until) are no conditions: they are numbers that
+ * the loop must know, because it shows how near it is to them.
  */
 #ifndef TL_BASE_CONDITION_H
 #define TL_BASE_CONDITION_H

@@ -8,16 +8,6 @@
  * others follow anew where no term sets them (op->follow). What is no problem is dropped, as is a
  * division with a rest. A variation has the sources of what it was made from: the same node of the
  * same model at another size. So two of them that turn out equal are counted once for each node.
- *
- * A format of lib/extract/ makes workloads with their sources (worklist.h). The later steps are
- * the same for all formats: variations (vary.h), selection and order (select.h). A condition
- * (lib/base/condition.h) knows nothing of workloads: its caller provides the names, and a function
- * that looks up the value of a name. The parser knows whether an expression is a number, a text or
- * a truth value. So it refuses a condition that makes no sense before anything is read, and names
- * the column. A dimension that an operator lacks makes a condition unknown, not false, so that
- * !(kh==3) does not select the matrix products. Limits of a run (--until) are not conditions: they
- * are numbers that the loop must know, because it shows how near it is to them. When a size is
- * varied, the operator computes what follows from it (op->follow).
  */
 #ifndef TL_EXTRACT_VARY_H
 #define TL_EXTRACT_VARY_H

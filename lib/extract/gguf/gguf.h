@@ -2,12 +2,10 @@
  *
  * Format: github.com/ggml-org/ggml, docs/gguf.md, versions 1 to 3, little-endian. There is no graph
  * in the file: the names of tensors say what is multiplied, and keys how many heads and experts
- * there are. Numbers and short texts are kept; words of the vocabulary and the elements of tensors
- * are passed over. All memory is the arena's; gguf_free() frees the tables.
- *
- * No graph at all (lib/extract/gguf/): the names of tensors say what they multiply, and keys tell
- * heads, experts and images. Each product is a node of its own, between inputs that nothing makes.
- * Experts are a graph inside a node, which runs as often as experts are used.
+ * there are. Each product is a node of its own, between inputs that nothing makes. Experts are a
+ * graph inside a node, which runs as often as experts are used. Numbers and short texts are kept;
+ * words of the vocabulary and the elements of tensors are passed over. All memory is the arena's;
+ * gguf_free() frees the tables.
  */
 #ifndef TL_EXTRACT_GGUF_GGUF_H
 #define TL_EXTRACT_GGUF_GGUF_H

@@ -29,6 +29,26 @@ static int64_t int_mod(int64_t a, int64_t b, int is_fmod)
 	return !is_fmod && r && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* Comparisons, by the sign of a - b; *known is cleared for what is none. */
+static int64_t compare(enum node_op op, int sign, int *known)
+{
+	switch (op) {
+	case OP_Equal:
+		return sign == 0;
+	case OP_Greater:
+		return sign > 0;
+	case OP_GreaterOrEqual:
+		return sign >= 0;
+	case OP_Less:
+		return sign < 0;
+	case OP_LessOrEqual:
+		return sign <= 0;
+	default:
+		*known = 0;
+		return 0;
+	}
+}
+
 /* Binary operators on integers; *known is cleared for those not here. */
 static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int *known)
 {
@@ -54,16 +74,6 @@ static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int 
 		return a > b ? a : b;
 	case OP_Min:
 		return a < b ? a : b;
-	case OP_Equal:
-		return a == b;
-	case OP_Greater:
-		return a > b;
-	case OP_GreaterOrEqual:
-		return a >= b;
-	case OP_Less:
-		return a < b;
-	case OP_LessOrEqual:
-		return a <= b;
 	case OP_And:
 		return a && b;
 	case OP_Or:
@@ -71,8 +81,7 @@ static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int 
 	case OP_Xor:
 		return !a != !b;
 	default:
-		*known = 0;
-		return 0;
+		return compare(n->op, (a > b) - (a < b), known);
 	}
 }
 
@@ -103,28 +112,6 @@ static double real_binary(enum node_op op, double a, double b, int *known)
 	default:
 		*known &= !is_known;
 		return NAN;
-	}
-}
-
-/* Comparisons of floats. */
-static int64_t compare(enum node_op op, double a, double b, int *known)
-{
-	if (isnan(a) || isnan(b))
-		return INT_UNKNOWN;
-	switch (op) {
-	case OP_Equal:
-		return a == b;
-	case OP_Greater:
-		return a > b;
-	case OP_GreaterOrEqual:
-		return a >= b;
-	case OP_Less:
-		return a < b;
-	case OP_LessOrEqual:
-		return a <= b;
-	default:
-		*known = 0;
-		return 0;
 	}
 }
 
@@ -218,7 +205,8 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 	if (n->nin > 1 && elem_is_int(type))
 		r.i = int_binary(n, a.i, b.i, known);
 	else if (n->nin > 1 && to == VALUE_BOOL)
-		r.i = compare(n->op, a.f, b.f, known);
+		r.i = isnan(a.f) || isnan(b.f) ? INT_UNKNOWN
+					       : compare(n->op, (a.f > b.f) - (a.f < b.f), known);
 	else if (n->nin > 1)
 		r.f = real_binary(n->op, a.f, b.f, known);
 	else if (elem_is_int(type))
@@ -226,25 +214,6 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 	else
 		r.f = real_unary(n->op, a.f, known);
 	return r;
-}
-
-/* Strides of an input seen from the output: 0 along broadcast dimensions. -1: it is no broadcast.
- */
-static int broadcast_strides(const struct shape *in, const struct shape *out, int64_t *stride)
-{
-	int64_t own[GRAPH_MAX_RANK];
-
-	if (in->rank > out->rank)
-		return -1;
-	infer_strides(in, own);
-	for (int i = 0; i < out->rank; i++) {
-		int from = i - (out->rank - in->rank);
-
-		stride[i] = from < 0 || in->dim[from] == 1 ? 0 : own[from];
-		if (from >= 0 && in->dim[from] != 1 && in->dim[from] != out->dim[i])
-			return -1;
-	}
-	return 0;
 }
 
 enum { ARITY_MAX = 3 };
@@ -281,7 +250,7 @@ static int gather_inputs(const struct infer *x, const struct graph_node *n, int 
 		in[i] = node_in(x->g, n, i);
 		if (!in[i] || !in[i]->kept || !shape_known(&in[i]->shape) ||
 		    (!elem_is_int(in[i]->elem) && !elem_is_real(in[i]->elem)) ||
-		    broadcast_strides(&in[i]->shape, out, stride[i]))
+		    infer_wide_strides(&in[i]->shape, out, stride[i]))
 			return -1;
 		if (!(is_where && i < 2) &&
 		    elem_is_int(in[i]->elem) != elem_is_int(in[is_where ? 1 : 0]->elem))

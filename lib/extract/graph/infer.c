@@ -90,11 +90,8 @@ static void use_declared(const struct infer *x, struct value *v)
 		v->elem = d->elem;
 	if (x->reshaped || d->shape.rank < 0 || infer_absurd(&d->shape))
 		return;
-	if (v->shape.rank < 0) {
-		v->shape.rank = d->shape.rank;
-		for (int i = 0; i < d->shape.rank; i++)
-			v->shape.dim[i] = DIM_UNKNOWN;
-	}
+	if (v->shape.rank < 0)
+		infer_open(&v->shape, d->shape.rank);
 	if (v->shape.rank != d->shape.rank)
 		return;
 	for (int i = 0; i < d->shape.rank; i++) {

@@ -1,12 +1,8 @@
-/* Operators with graphs inside: If, Call, and what all of them have in common. Their graphs are
- * walked in place, with the values that they read from around them; graph.times says how often they
- * run.
+/* If, Call, and what all operators with graphs inside have in common.
  *
  * Of an If whose condition is not known both branches are walked, and what they agree on is known
- * of its outputs; which of them counts is decided where multiply-adds are known.
- *
- * Loops and branches of other formats mostly have no rule here: their readers tell how often a
- * graph runs and the shapes of what it begins with.
+ * of its outputs; which of them counts is decided where multiply-adds are known. Loops of OpenVINO
+ * have no rule: the reader tells how often a graph runs and the shapes of what it begins with.
  */
 #include "lib/extract/graph/infer_body.h"
 

@@ -20,8 +20,7 @@ int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
 			   &pads);
 	some = infer_list(x->g, n, NULL, 3, &naxes, &axes);
 	if (given < 0 || some < 0) {
-		for (int i = 0; i < s.rank; i++)
-			s.dim[i] = DIM_UNKNOWN;
+		infer_open(&s, s.rank);
 		return infer_set(x, n, 0, &s, e);
 	}
 	if (!some)

@@ -340,7 +340,7 @@ int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
 int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	int64_t stride[GRAPH_MAX_RANK], wide[GRAPH_MAX_RANK];
+	int64_t stride[GRAPH_MAX_RANK];
 	const int64_t *want;
 	int count;
 	struct shape s;
@@ -356,13 +356,8 @@ int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 	}
 	if (infer_broadcast(x, n, &s, &in->shape, e) || infer_set(x, n, 0, &s, e))
 		return -1;
-	infer_strides(&in->shape, stride);
-	for (int i = 0; i < s.rank; i++) {
-		int from = i - (s.rank - in->shape.rank);
-
-		wide[i] = from < 0 || in->shape.dim[from] == 1 ? 0 : stride[from];
-	}
-	infer_view(x, n, 0, in, 0, wide);
+	if (!infer_wide_strides(&in->shape, &s, stride))
+		infer_view(x, n, 0, in, 0, stride);
 	return 0;
 }
 

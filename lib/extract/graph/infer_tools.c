@@ -141,6 +141,23 @@ void infer_strides(const struct shape *s, int64_t *stride)
 	}
 }
 
+int infer_wide_strides(const struct shape *in, const struct shape *out, int64_t *stride)
+{
+	int64_t own[GRAPH_MAX_RANK];
+
+	if (in->rank > out->rank)
+		return -1;
+	infer_strides(in, own);
+	for (int i = 0; i < out->rank; i++) {
+		int from = i - (out->rank - in->rank);
+
+		stride[i] = from < 0 || in->dim[from] == 1 ? 0 : own[from];
+		if (from >= 0 && in->dim[from] != 1 && in->dim[from] != out->dim[i])
+			return -1;
+	}
+	return 0;
+}
+
 void infer_view(struct infer *x, const struct graph_node *n, int i, const struct value *from,
 		int64_t offset, const int64_t *stride)
 {

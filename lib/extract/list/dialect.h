@@ -1,18 +1,8 @@
 /* Dialects of logs and lists of lines: each knows its lines, and what they say of operators.
  *
  * A dialect is a file here that defines `const struct dialect dialect_NAME` and stands in the table
- * of log.c, whose order says which dialect is asked first.
- *
- * fate.h records what became of each node. A table (contents.h) and a drawing (drawing.h) show it.
- * A format of graphs calls extract_show() for both; lists, logs and records add what they read to
- * the table. Readers of lists and logs stand in lib/extract/list/, a file a dialect (dialect.h),
- * over one mechanism that keeps counts, and by name what is left out (listing.h). oneDNN's
- * notation is in one place (onednn.h). Its log (verbose.c) and benchdnn's command lines
- * (benchdnn.h) share it, and the latter are both read and written, so what is written is read back
- * as the same workload. What benchdnn's notation leaves out is filled in by its own rules
- * (onednn_conv.c), which are not those of records: there a width is as the height where the text
- * does not say it. The mask of a post-op's operand is compared with the shape that oneDNN
- * computes, before batch dimensions become rows.
+ * of log.c, whose order says which dialect is asked first. All of them take and leave operators by
+ * listing.h, which counts, and says by name what is left out.
  */
 #ifndef TL_EXTRACT_LIST_DIALECT_H
 #define TL_EXTRACT_LIST_DIALECT_H

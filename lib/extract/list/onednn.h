@@ -1,5 +1,8 @@
-/* The notation of oneDNN, which its verbose mode and benchdnn share: problems, and post-ops, which
- * verbose lines call eltwise_relu and binary_mul, and benchdnn relu and mul. */
+/* The notation of oneDNN, which its verbose mode (verbose.c) and benchdnn (benchdnn.h) share:
+ * problems, and post-ops, which verbose lines call eltwise_relu and binary_mul, and benchdnn relu
+ * and mul. What a text leaves out is filled in by benchdnn's rules, which are not those of records:
+ * there a width is as the height where the text does not say it. The mask of an operand is compared
+ * with the shape that oneDNN computes, before batch dimensions become rows. */
 #ifndef TL_EXTRACT_LIST_ONEDNN_H
 #define TL_EXTRACT_LIST_ONEDNN_H
 

@@ -1,5 +1,4 @@
-/* Problems in letters: convolutions and inner products, "mb1_ic3ih224oc64oh112kh7sh2ph3". What a
- * text leaves out is as benchdnn has it. */
+/* Problems in letters: convolutions and inner products, "mb1_ic3ih224oc64oh112kh7sh2ph3". */
 #include <ctype.h>
 #include <string.h>
 

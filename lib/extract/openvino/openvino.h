@@ -9,11 +9,8 @@
  * The body of a loop is a graph inside its node. It counts as often as the loop runs, if the file
  * tells that, else once.
  *
- * The file tells shapes in part. Where a size is open, the rules hold, and need the values of
- * constants; so elements of integers are followed even where shapes are told. Shapes of variables
- * that a SavedModel leaves open are in the index of its checkpoint
- * (lib/extract/tensorflow/bundle.h, restore.c). XML is read by expat into layers, ports and edges
- * (ir.h); a document type is refused, so that no entity is expanded.
+ * Where a size is open, the rules hold, and need the values of constants; so elements of integers
+ * are followed even where shapes are told.
  */
 #ifndef TL_EXTRACT_OPENVINO_OPENVINO_H
 #define TL_EXTRACT_OPENVINO_OPENVINO_H

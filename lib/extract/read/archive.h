@@ -1,20 +1,16 @@
 /* Inputs: what a name on the command line holds, member by member.
  *
  * A file (or "-", standard input) may be an archive of any format and compression that libarchive
- * reads, a compressed single file, or a plain file; or it may be a folder, whose files are members.
- * Each comes as a sequence of members with a name and a source of bytes. Plain regular files whose
- * head says that they are no archive are read directly, so that weights are passed over by lseek;
- * everything else goes through unpack.h.
+ * reads, a compressed single file, or a plain file; or it may be a folder, whose files are members
+ * (walk.h). Each comes as a sequence of members with a name and a source of bytes. Plain regular
+ * files whose head says that they are no archive are read directly, so that weights are passed over
+ * by lseek; everything else goes through unpack.h.
  *
- * A member may be an archive itself: input_enter() goes into it. Its bytes stream through; nothing
- * of it is kept, in memory or in a file.
- *
- * Archives within archives. An input is a stack of layers (lib/extract/read/archive.c): a file, or
- * an archive (unpack.c) over a file or over the member that the layer below has at hand.
- * libarchive pulls through them, so nothing is stored; inside of another archive it cannot seek,
- * and zip is read by its streaming reader. A folder (walk.c) is an archive of files. What is
- * unpacked of one input has an allowance, and what is passed over counts where it must be unpacked
- * for that.
+ * A member may be an archive itself: input_enter() goes into it. An input is a stack of layers: a
+ * file, or an archive over a file or over the member that the layer below has at hand. libarchive
+ * pulls through them, so nothing is stored; inside of another archive it cannot seek, and zip is
+ * read by its streaming reader. What is unpacked of one input has an allowance, and what is passed
+ * over counts where it must be unpacked for that.
  */
 #ifndef TL_EXTRACT_READ_ARCHIVE_H
 #define TL_EXTRACT_READ_ARCHIVE_H

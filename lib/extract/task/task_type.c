@@ -1,6 +1,4 @@
-/* Element types of tasks. Models say in several ways that they compute in 8 bits: tensors of whole
- * numbers that stand for reals (TFLite), operators of their own (QLinearConv, ConvInteger), and
- * operators on reals between DequantizeLinear and QuantizeLinear. They are one here. */
+/* Element types of tasks, however a model says that it computes in 8 bits (task.h). */
 #include "lib/extract/task/task.h"
 
 #include <string.h>
