@@ -9,8 +9,8 @@
 #ifndef TL_RUN_GIVEN_H
 #define TL_RUN_GIVEN_H
 
-#include "lib/extract/graph/arrays.h"
 #include "lib/extract/graph/infer.h"
+#include "lib/run/arrays.h"
 
 /* Makes constants of the inputs of at most one dimension that shapes depend on and that have an
  * array of their name. -1: an array has another shape than the input. The graph is linked, and no

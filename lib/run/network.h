@@ -5,9 +5,9 @@
 
 #include "lib/base/arena.h"
 #include "lib/build/cache.h"
-#include "lib/extract/graph/arrays.h"
 #include "lib/extract/graph/infer.h"
 #include "lib/extract/onnx/onnx.h"
+#include "lib/run/arrays.h"
 #include "lib/run/choose.h"
 #include "lib/run/lower.h"
 #include "lib/run/plan.h"

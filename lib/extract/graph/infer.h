@@ -152,7 +152,7 @@ void infer_view(struct infer *x, const struct graph_node *n, int i, const struct
 		int64_t offset, const int64_t *stride);
 /* All are 0 of a shape that is not known. */
 void infer_strides(const struct shape *s, int64_t *stride);
-/* Those of an input, seen from the output that it is broadcast to: 0 along other dimensions. -1: it
+/* The strides of an input in the output that it is broadcast to: 0 along other dimensions. -1: it
  * is no broadcast. */
 int infer_wide_strides(const struct shape *in, const struct shape *out, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */

@@ -1,4 +1,4 @@
-#include "lib/extract/graph/arrays.h"
+#include "lib/run/arrays.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
-#include "lib/extract/read/archive.h"
 #include "lib/extract/graph/element.h"
+#include "lib/extract/read/archive.h"
 #include "lib/io/file.h"
 #include "lib/io/record.h"
 #include "lib/io/zip.h"

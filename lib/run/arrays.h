@@ -4,8 +4,8 @@
  * they are in the file; a whole number that no such float holds is refused. Floats are written as
  * such, integers and booleans in their own types, in files that replace the old one whole.
  */
-#ifndef TL_EXTRACT_GRAPH_ARRAYS_H
-#define TL_EXTRACT_GRAPH_ARRAYS_H
+#ifndef TL_RUN_ARRAYS_H
+#define TL_RUN_ARRAYS_H
 
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct array {
 	char *name; /* without ".npy" */
 	int rank;
 	int64_t dim[ARRAY_RANK], size;
-	int elem;    /* what it is written as, a value_elem (graph.h); 0: floats */
+	int elem; /* what it is written as, a value_elem (lib/extract/graph/graph.h); 0: floats */
 	float *data; /* row-major */
 };
 
