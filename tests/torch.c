@@ -172,11 +172,13 @@ static void write_program(struct buf *out, const char *text)
 	buf_free(&p.nodes);
 }
 
+static int all; /* operators that multiply nothing are asked for, too */
+
 /* What is found in a program, with these options. */
 static void check_with(const struct infer_words *words, const char *text, const char *expected,
 		       const char *what)
 {
-	struct extract x = {.layout = LAYOUT_NHWC, .format = "torch"};
+	struct extract x = {.layout = LAYOUT_NHWC, .format = "torch", .all = all};
 	struct buf b = BUF_INIT, found = BUF_INIT;
 	struct err e = ERR_INIT;
 
@@ -383,6 +385,20 @@ static void test_products(void)
 	check("x I 5,16\nv t 9,9\nw P 16,4\nz t 5,4\ny t 5,16\n"
 	      "mine:f.default a=x -> y\nmm.default self=y mat2=w -> z\n",
 	      "5x16:16x4", "an unknown operator hides no shape");
+}
+
+/* As networks of Hugging Face's have it. */
+static void test_norm(void)
+{
+	all = 1;
+	check("x I 2,5,16\ng t 2,5,16\np t 2,5,16\nm t 2,5,1\na t 2,5,1\nr t 2,5,1\n"
+	      "q t 2,5,16\nc t 2,5,16\nw P 16\ny t 2,5,16\n"
+	      "to.dtype self=x dtype=7 -> g\npow.Tensor_Scalar self=g exponent=2 -> p\n"
+	      "mean.dim self=p dim=[-1] keepdim=true -> m\nadd.Tensor self=m other=0.001 -> a\n"
+	      "rsqrt.default self=a -> r\nmul.Tensor self=g other=r -> q\n"
+	      "to.dtype self=q dtype=7 -> c\nmul.Tensor self=w other=c -> y\n",
+	      "rms_norm 10x16", "a normalization that is written out");
+	all = 0;
 }
 
 #define QUANTIZE(in, q, out)                                                                       \
@@ -643,6 +659,7 @@ int main(void)
 	test_calls(&spelling);
 	test_convolutions();
 	test_products();
+	test_norm();
 	test_quantized();
 	test_recurrent();
 	test_nodes();

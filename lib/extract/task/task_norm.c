@@ -154,13 +154,29 @@ int task_norm_find(const struct graph *g, int root, struct task_norm *m)
 	       find_quotient(m, root, above) && is_closed(m);
 }
 
-/* The node that alone reads the quotient, if it has a factor for each column; -1: there is none. */
-static int find_factor(const struct task_norm *m)
+/* Does the node pass on what it reads, in the same type? */
+static int passes_on(const struct graph *g, const struct graph_node *n)
 {
-	const int factor = next(m, m->node[m->n - 1]);
-	const struct graph_node *n = factor < 0 ? NULL : &m->g->node[factor];
-	const struct value *out = n ? node_out(m->g, n, 0) : NULL;
+	const struct value *in = node_in(g, n, 0), *out = node_out(g, n, 0);
 
+	return (node_is(n, OP_Identity) || node_is(n, OP_Cast)) && in && out &&
+	       in->elem == out->elem;
+}
+
+/* The node that alone reads the quotient, if it has a factor for each column; -1: there is none. A
+ * program that was written for other types, too, has casts before it. */
+static int find_factor(struct task_norm *m)
+{
+	int factor = next(m, m->node[m->n - 1]);
+	const struct graph_node *n;
+	const struct value *out;
+
+	while (factor >= 0 && m->n < TASK_NORM_NODES && passes_on(m->g, &m->g->node[factor])) {
+		m->node[m->n++] = factor;
+		factor = next(m, factor);
+	}
+	n = factor < 0 ? NULL : &m->g->node[factor];
+	out = n ? node_out(m->g, n, 0) : NULL;
 	if (!out || !node_is(n, OP_Mul) || n->nin != 2 || out->shape.rank < 1 ||
 	    !shape_equal(&m->g->value[m->x]->shape, &out->shape))
 		return -1;

@@ -134,6 +134,8 @@ static int quantize(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
+#define REDUCE CALL_ATTRS({CALL_INTS, "axes", "dim"}, {CALL_FLAG, "keepdims", "keepdim"})
+
 static const struct call_row rows[] = {
 	{"conv1d conv2d conv3d convolution _convolution", "Conv", .fn = torch_conv},
 	{"conv_transpose1d conv_transpose2d conv_transpose3d", "ConvTranspose", .fn = torch_conv},
@@ -203,9 +205,10 @@ static const struct call_row rows[] = {
 	{"_adaptive_avg_pool3d", "AveragePool", "0", NULL, call_adaptive_pool},
 	{"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", "MaxPool", "0", NULL,
 	 call_adaptive_pool},
-	{"mean", "ReduceMean", "0"},
-	{"sum", "ReduceSum", "0"},
-	{"amax", "ReduceMax", "0"},
+	{"mean", "ReduceMean", "0", REDUCE},
+	{"sum", "ReduceSum", "0", REDUCE},
+	{"amax", "ReduceMax", "0", REDUCE},
+	{"rsqrt", "Sqrt Reciprocal", "0", NULL, call_chain},
 	{"view _unsafe_view reshape view_as reshape_as flatten unflatten", "Reshape", "0"},
 	{"unsqueeze", "Unsqueeze", "0"},
 	{"squeeze", "Squeeze", "0"},
