@@ -277,6 +277,15 @@ static void test_results(void)
 			  "s Squeeze m axis=1\ne ExpandDims s axis=-1\np Stack e e axis=1\n"
 			  "q Max p axis=-1 keepdims=false\n" ROWS("q"),
 		    "2x6:6x1", "what moves elements and reduces them, whose shapes follow");
+	expect_both(IMAGE "c Conv2D x " SAME "\ns Silu c\nd Conv2D s " SAME "\nh HardSilu d\n"
+			  "e Conv2D h " SAME "\ng Gelu e approximate=true\nf Conv2D g " SAME
+			  "\nr Relu6 f\ni Conv2D r " SAME "\nk Clip i x_min=0 x_max=4\n",
+		    CONV " bias,silu; " CONV " bias,hardswish; " CONV " bias,gelu_tanh; " CONV
+			 " bias,relu6; " CONV " bias,clip(0,4)",
+		    "activations that are functions");
+	expect_both(STEPS "q Square x\nm Mean q axis=[-1] keepdims=true\nr Rsqrt m\n"
+			  "f Flip r axis=1\ny Multiply x f\n" ROWS("y"),
+		    "6x8:8x1", "and parts of a normalization");
 	expect_both("x InputLayer batch_shape=[2,3,5]\ny InputLayer batch_shape=[2,10,3]\n"
 		    "d Dot x y axes=[1,2]\n" ROWS("d"),
 		    "2x5x3:2x3x10 computed; 10x10:10x1", "a product over a dimension of each");

@@ -112,10 +112,31 @@ static int all(const struct call *l, const struct call_row *row)
 	return 0;
 }
 
-static int stack(const struct call *l, const struct call_row *row)
+/* A function for several formats. */
+static int shared(const struct call *l, const struct call_row *row, call_fn *fn)
 {
 	l->out[0] = layer_fresh(l);
-	return call_pack(l, row);
+	return fn(l, row);
+}
+
+static int stack(const struct call *l, const struct call_row *row)
+{
+	return shared(l, row, call_pack);
+}
+
+static int gated(const struct call *l, const struct call_row *row)
+{
+	return shared(l, row, call_gated);
+}
+
+static int square(const struct call *l, const struct call_row *row)
+{
+	return shared(l, row, call_square);
+}
+
+static int chain(const struct call *l, const struct call_row *row)
+{
+	return shared(l, row, call_chain);
 }
 
 /* An operation of keras.ops, or of TensorFlow, with a number. */
@@ -168,10 +189,10 @@ static const struct call_row rows[] = {
 	{"Activation", NULL, .fn = layer_activation_layer},
 	{"ReLU", "Relu", .fn = layer_relu},
 	/* Keras 2 calls the slope alpha. */
-	{"LeakyReLU", "LeakyRelu", "0",
+	{"LeakyReLU LeakyRelu", "LeakyRelu", "0",
 	 CALL_ATTRS({CALL_REAL, "alpha", "negative_slope alpha", 0.3})},
 	{"PReLU", "PRelu", "0"}, /* its slopes are learned */
-	{"ELU", "Elu", "0"},
+	{"ELU Elu", "Elu", "0"},
 	{"Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
 	{"MaxPooling1D MaxPooling2D MaxPooling3D", "MaxPool", .fn = layer_pool},
 	{"AveragePooling1D AveragePooling2D AveragePooling3D", "AveragePool", .fn = layer_pool},
@@ -197,6 +218,17 @@ static const struct call_row rows[] = {
 	{"Minimum", "Min"},
 	{"Concatenate", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
 	/* of keras.ops */
+	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"Clip", "Clip", "0", CALL_ATTRS({CALL_REAL, "min", "x_min"}, {CALL_REAL, "max", "x_max"})},
+	{"Silu", "Sigmoid", .fn = gated},
+	{"HardSilu", "HardSwish", "0"},
+	{"HardSigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
+	{"Gelu", "Gelu", "0",
+	 CALL_ATTRS({CALL_WHEN, "approximate", "approximate", .word = "tanh"})},
+	{"LogSoftmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
+	{"Square", NULL, .fn = square},
+	{"Rsqrt", "Sqrt Reciprocal", .fn = chain},
+	{"Flip", "ReverseSequence", "0"},
 	{"Mean", "ReduceMean", "0", REDUCE},
 	{"Sum", "ReduceSum", "0", REDUCE},
 	{"Prod", "ReduceProd", "0", REDUCE},
