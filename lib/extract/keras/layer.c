@@ -33,8 +33,7 @@ static const char *text(const struct call *l, const char *key)
 	return json_str(layer_get(l, key), l->b->a, &s) ? NULL : s;
 }
 
-/* A list, or one number for all. */
-static int ints(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK])
+int layer_sizes(const struct call *l, const char *key, int has_open, int64_t v[GRAPH_MAX_RANK])
 {
 	const struct json *list = layer_get(l, key);
 	int n = 0;
@@ -42,10 +41,19 @@ static int ints(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK]
 	if (!list || list->type != JSON_ARR)
 		return !json_int(list, v);
 	for (const struct json *i = json_first(layer_of(l)->doc, list); i;
-	     i = json_next(layer_of(l)->doc, list, i))
-		if (n == GRAPH_MAX_RANK || json_int(i, &v[n++]))
+	     i = json_next(layer_of(l)->doc, list, i)) {
+		if (n == GRAPH_MAX_RANK)
 			return 0;
+		v[n] = 0;
+		if (json_int(i, &v[n++]) && !has_open)
+			return 0;
+	}
 	return n;
+}
+
+static int ints(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK])
+{
+	return layer_sizes(l, key, 0, v);
 }
 
 const struct call_reader layer_reader = {integer, real, flag, ints, text, NULL};

@@ -9,6 +9,8 @@
 /* Reads the configuration by its keys; a number is a list for all. */
 extern const struct call_reader layer_reader;
 const struct json *layer_get(const struct call *l, const char *key);
+/* The numbers of a list, or the one for all; has_open: null among them is 0. How many; 0: none. */
+int layer_sizes(const struct call *l, const char *key, int has_open, int64_t v[GRAPH_MAX_RANK]);
 
 static inline const struct keras_layer *layer_of(const struct call *l)
 {

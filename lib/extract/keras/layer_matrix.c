@@ -42,22 +42,6 @@ int layer_dense(const struct call *l, const struct call_row *row)
 					    layer_activation(l)));
 }
 
-/* What a list holds, 0 where it says null. How many. */
-static int sizes_of(const struct call *l, const char *key, int64_t v[GRAPH_MAX_RANK])
-{
-	const struct json *list = layer_get(l, key);
-	int n = 0;
-
-	if (!list || list->type != JSON_ARR)
-		return !json_int(list, v);
-	for (const struct json *i = json_first(layer_of(l)->doc, list); i && n < GRAPH_MAX_RANK;
-	     i = json_next(layer_of(l)->doc, list, i)) {
-		v[n] = 0;
-		json_int(i, &v[n++]);
-	}
-	return n;
-}
-
 /* A bias has some of the last dimensions; one along others is left out. */
 int layer_einsum_dense(const struct call *l, const struct call_row *row)
 {
@@ -65,7 +49,7 @@ int layer_einsum_dense(const struct call *l, const struct call_row *row)
 	const size_t length = equation ? strlen(equation) : 0, biased = axes ? strlen(axes) : 0;
 	const int in[] = {l->in[0], layer_parameter(l, "kernel", 0)};
 	int64_t sizes[GRAPH_MAX_RANK];
-	const int count = sizes_of(l, "output_shape", sizes);
+	const int count = layer_sizes(l, "output_shape", 1, sizes);
 	int sum[] = {layer_fresh(l), -1}, out = sum[0];
 	struct graph_node *n;
 
