@@ -425,6 +425,10 @@ static void test_quantized(void)
 		      "d") "quantized_decomposed:dequantize_per_tensor.default input=w scale=0.5 zero_point=0 "
 			   "quant_min=-128 quant_max=127 dtype=2 -> v\nlinear.default input=d weight=v -> y\n",
 	      "5x16:16x4 (u8:s8:f32) bias,scale", "a product in 8 bits");
+	check("x I 5,16\nw S 4,16\ns P 4\nv t 4,16\ny t 5,4\n"
+	      "torchao:dequantize_affine.default input=w block_size=[1,16] scale=s zero_point=s "
+	      "quant_min=-128 -> v\nlinear.default input=x weight=v -> y\n",
+	      "5x16:16x4 (f32:s8:f32)", "weights alone in 8 bits, by torchao");
 	check_nodes("w S 8,4\ns P 8\nv t 8,4\nquantized_decomposed:dequantize_per_channel.default "
 		    "input=w scales=s zero_points=s axis=1 quant_min=0 -> v\n",
 		    "DequantizeLinear axis=1", "scales along a dimension");

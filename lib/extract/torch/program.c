@@ -251,7 +251,8 @@ static int *collect(struct reader *r, const struct json *list, int is_input, int
 static const char *name_operator(struct arena *a, const char *target)
 {
 	static const char *const known[] = {"torch.ops.aten.", "torch.ops.torchvision.",
-					    "torch.ops.quantized_decomposed."};
+					    "torch.ops.quantized_decomposed.",
+					    "torch.ops.torchao."};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		const size_t skip = strlen(known[i]);
