@@ -286,6 +286,9 @@ static void test_results(void)
 	expect_both(STEPS "q Square x\nm Mean q axis=[-1] keepdims=true\nr Rsqrt m\n"
 			  "f Flip r axis=1\ny Multiply x f\n" ROWS("y"),
 		    "6x8:8x1", "and parts of a normalization");
+	expect_both("q InputLayer batch_shape=[2,3,8]\nv InputLayer batch_shape=[2,5,8]\n"
+		    "a AdditiveAttention q v use_scale=true\n" ROWS("a"),
+		    "2x3x5:2x5x8 computed; 6x8:8x1", "attention whose scores are sums");
 	expect_both("x InputLayer batch_shape=[2,3,5]\ny InputLayer batch_shape=[2,10,3]\n"
 		    "d Dot x y axes=[1,2]\n" ROWS("d"),
 		    "2x5x3:2x3x10 computed; 10x10:10x1", "a product over a dimension of each");

@@ -3,9 +3,9 @@
  *
  * A node says it by an attribute that ONNX does not have: "filters" of Conv and
  * ConvTranspose, "units" of MatMul, whose right side is rows x units, "units_like" with the value
- * whose last dimension is their number, "is_bias" of Add, whose right side has so many of the last
- * dimensions, "sizes" of Einsum, which are the last ones of what it makes, or 0, and "hidden_size"
- * of a recurrent network, which ONNX has, too.
+ * whose last dimension is their number, "is_bias" of Add and Mul, whose right side has so many of
+ * the last dimensions, "sizes" of Einsum, which are the last ones of what it makes, or 0, and
+ * "hidden_size" of a recurrent network, which ONNX has, too.
  */
 #include <ctype.h>
 #include <string.h>
@@ -145,7 +145,7 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 		filters(x, n, data);
 	else if (node_is(n, OP_MatMul))
 		units(x, n, data);
-	else if (node_is(n, OP_Add))
+	else if (node_is(n, OP_Add) || node_is(n, OP_Mul))
 		bias(x, n, data);
 	else if (node_is(n, OP_Einsum))
 		einsum(x, n, data);

@@ -44,8 +44,8 @@ int layer_softmax(const struct call *l, int in);
 call_fn layer_activation_layer, layer_relu; /* layer.c */
 call_fn layer_conv, layer_depthwise, layer_separable, layer_pool, layer_global_pool, layer_pad,
 	layer_crop, layer_center_crop, layer_upsample, layer_resize; /* layer_window.c */
-call_fn layer_dense, layer_einsum_dense, layer_dot, layer_attention, layer_dot_attention,
-	layer_recurrent, layer_bidirectional, layer_time_distributed,
+call_fn layer_dense, layer_einsum_dense, layer_dot, layer_attention, layer_additive_attention,
+	layer_dot_attention, layer_recurrent, layer_bidirectional, layer_time_distributed,
 	layer_weighs; /* layer_matrix.c */
 
 #endif

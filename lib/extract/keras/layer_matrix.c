@@ -182,6 +182,39 @@ int layer_dot_attention(const struct call *l, const struct call_row *row)
 	return layer_made(l, layer_pair(l, "MatMul", scores, value, 0));
 }
 
+/* A node along one dimension, which goes where it reduces. */
+static int along(const struct call *l, const char *type, int in, int64_t axis)
+{
+	const int out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, type, &in, 1, out);
+
+	build_ints(l->b, n, "axes", &axis, 1);
+	build_int(l->b, n, "keepdims", 0);
+	return out;
+}
+
+/* A score is the sum of tanh(query + key), by weights. */
+int layer_additive_attention(const struct call *l, const struct call_row *row)
+{
+	const int value = l->in[l->nin > 1], key = l->in[l->nin > 2 ? 2 : l->nin > 1];
+	int sum = layer_pair(l, "Add", along(l, "Unsqueeze", l->in[0], 2),
+			     along(l, "Unsqueeze", key, 1), 0);
+	int scores, by[2];
+
+	(void)row;
+	sum = layer_activate(l, sum, "tanh");
+	if (call_flag(l, "use_scale", 1)) {
+		by[0] = sum;
+		by[1] = layer_parameter(l, "scale", 0);
+		sum = layer_fresh(l);
+		build_int(l->b, layer_node(l, "Mul", by, 2, sum), "is_bias", 1);
+	}
+	sum = along(l, "ReduceSum", sum, -1);
+	scores = layer_softmax(l, sum);
+	layer_more(l, scores);
+	return layer_made(l, layer_pair(l, "MatMul", scores, value, 0));
+}
+
 /* ---- recurrent networks ---- */
 
 /* A recurrent layer as ONNX has it, of one direction or two. */
