@@ -384,21 +384,58 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 	block_drop(b, g);
 }
 
+static int adds_constant(const struct expr *e)
+{
+	return e->kind == EXPR_FMA && e->c->kind == EXPR_CONST;
+}
+
+/* to = to * x + a constant */
+static void horner_step(struct block *b, const struct expr *e, int x, int to)
+{
+	x86_line(b->x, "vfmadd213%s %s, %s, %s", suffix(e->lanes),
+		 block_constant_operand(b, e->c->value, e->lanes).text,
+		 x86_vector(e->lanes, x).text, x86_vector(e->lanes, to).text);
+}
+
+/* Is it a polynomial in Horner's form, of two steps or more? */
+static int is_polynomial(const struct expr *e)
+{
+	const struct expr *in = e->a;
+
+	while (adds_constant(in) && in->b == e->b)
+		in = in->a;
+	return in != e->a && in->kind == EXPR_CONST;
+}
+
+/* The same at x, which is there. */
+static struct held polynomial(struct block *b, const struct expr *e, int x)
+{
+	const struct held to = adds_constant(e->a) ? polynomial(b, e->a, x) : block_value(b, e->a);
+
+	horner_step(b, e, x, to.number);
+	return to;
+}
+
 /* a * b + a constant: the place of a takes it, so that a polynomial in Horner's form needs no
  * register for its coefficients. */
 static struct held multiply_add_constant(struct block *b, const struct expr *e)
 {
-	struct held h = block_value(b, e->a), g, to = h;
+	struct held h, g, to;
 
+	if (is_polynomial(e)) {
+		g = block_value(b, e->b);
+		to = polynomial(b, e, g.number);
+		block_drop(b, g);
+		return to;
+	}
+	to = h = block_value(b, e->a);
 	if (!h.temporary) {
 		to = (struct held){take_or_fail(b), 1};
 		x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, h.number).text,
 			 x86_vector(e->lanes, to.number).text);
 	}
 	g = block_value(b, e->b);
-	x86_line(b->x, "vfmadd213%s %s, %s, %s", suffix(e->lanes),
-		 block_constant_operand(b, e->c->value, e->lanes).text,
-		 x86_vector(e->lanes, g.number).text, x86_vector(e->lanes, to.number).text);
+	horner_step(b, e, g.number, to.number);
 	block_drop(b, g);
 	return to;
 }
