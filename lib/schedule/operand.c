@@ -97,7 +97,8 @@ void operand_types(struct nest *n, const struct workload *w)
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
 		   struct affine at, struct affine bias_at, const struct affine *valid)
 {
-	struct post_values with = {.is_whole = o->makes_whole};
+	struct post_values with = {.is_whole = o->makes_whole,
+				   .result = n->buffer[nest_base(n, o->c)].elem};
 
 	if (o->bias >= 0)
 		with.bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);

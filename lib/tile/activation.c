@@ -10,6 +10,7 @@ struct activation {
 	enum elem elem;
 	int lanes, room, nslots;
 	int registers; /* the room is one of registers */
+	int rounds;    /* the result is rounded to 8 bits or fewer */
 };
 
 typedef const struct expr *value;
@@ -73,12 +74,23 @@ static int room_of(const struct activation *a)
 	return nest_near(a->n, name, (int64_t)SLOTS * SLOT);
 }
 
+/* Does it lie in the thread's own memory as it is? (In single precision the copy stays, with which
+ * models learned what such nests cost.) */
+static int is_kept(const struct activation *a, value x)
+{
+	const struct buffer *b = x->kind == EXPR_LOAD ? &a->n->buffer[x->buffer] : NULL;
+
+	return b && b->near && !x->valid && b->elem == x->elem;
+}
+
 /* x, computed once. Turns that are jammed have places of their own. */
 static value keep(struct activation *a, value x)
 {
 	struct affine at = af(a->registers ? a->nslots : a->nslots * SLOT);
 	int64_t turns = 1;
 
+	if (a->rounds && is_kept(a, x))
+		return x;
 	if (!a->registers)
 		at = af_add(at, af_mul(nest_turn(a->n, &turns), MOST_LANES));
 	assert(a->nslots < SLOTS && turns <= ACTIVATION_JAM);
@@ -89,20 +101,36 @@ static value keep(struct activation *a, value x)
 
 /* ---- functions ---- */
 
+static const double MAGIC = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
+
+/* 2^x for -126 <= x <= 127: 2^n 2^r, |r| <= 1/2. The polynomial interpolates where the largest
+ * error is least: 8e-5. */
+static value power_of_two(struct activation *a, value x)
+{
+	static const double c[] = {0.999928074, 0.693260996, 0.242611118, 0.0551716132};
+	value shifted, r;
+
+	x = keep(a, x);
+	shifted = keep(a, plus(a, x, MAGIC));
+	r = keep(a, op(a, EXPR_SUB, x, op(a, EXPR_SUB, shifted, number(a, MAGIC))));
+	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
+}
+
 /* exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's polynomial: 5e-9. Limits keep 2^n normal.
  * log(2) has a first part whose product with n is exact (Cody and Waite). */
 static value exponential(struct activation *a, value x)
 {
 	static const double c[] = {1, 1, 1 / 2., 1 / 6., 1 / 24., 1 / 120., 1 / 720., 1 / 5040.};
-	const double magic = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
+	const double log2_e = 1.44269504088896341;
 	value shifted, whole, r;
 
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_EXP, x, NULL);
+	if (a->rounds)
+		return power_of_two(a, times(a, log2_e, clip(a, x, -87, 88)));
 	x = keep(a, clip(a, x, -87, 88));
-	shifted =
-		keep(a, ex_op(a->n, EXPR_FMA, x, number(a, 1.44269504088896341), number(a, magic)));
-	whole = op(a, EXPR_SUB, shifted, number(a, magic));
+	shifted = keep(a, ex_op(a->n, EXPR_FMA, x, number(a, log2_e), number(a, MAGIC)));
+	whole = op(a, EXPR_SUB, shifted, number(a, MAGIC));
 	r = ex_op(a->n, EXPR_FMA, whole, number(a, -0.693359375), x);
 	r = keep(a, ex_op(a->n, EXPR_FMA, whole, number(a, 2.12194440054690583e-4), r));
 	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
@@ -168,20 +196,39 @@ static value normal_tail(struct activation *a, value z)
 	return op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
 }
 
+/* max(x, 0), but NaN of -infinity, which a definition multiplies by 0. */
+static value above_zero(struct activation *a, value x)
+{
+	return ex_op(a->n, EXPR_FMA, at_most(a, 0, x), number(a, 0), at_least(a, 0, x));
+}
+
+/* The same as gelu() for a result that is rounded: log2 P(X > -y) is a polynomial of y for -6 <= y
+ * <= 0, so that no division is left. The error is 1.3e-4 of the result, or 6e-9. */
+static value rounded_gelu(struct activation *a, value x)
+{
+	static const double c[] = {-1.00006479,	  1.15017426,	  -0.461271925,	 0.051185337,
+				   0.00719556577, 0.000611100071, 2.29900633e-05};
+	value y = keep(a, at_least(a, -6, op(a, EXPR_MIN, x, times(a, -1, x))));
+	value tail = power_of_two(a, polynomial(a, c, sizeof c / sizeof *c, y));
+
+	return ex_op(a->n, EXPR_FMA, y, tail, above_zero(a, x));
+}
+
 /* x * P(X < x). Single precision: max(x, 0) - z P(X > z), z = |x|, so that nothing cancels.
  * -infinity times 0 is NaN, as in the definition. */
 static value gelu(struct activation *a, value x)
 {
-	value z, tail, above;
+	value z, tail;
 
 	x = keep(a, x);
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_MUL, times(a, 0.5, x),
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
+	if (a->rounds)
+		return rounded_gelu(a, x);
 	z = keep(a, at_most(a, TAIL, op(a, EXPR_MAX, x, times(a, -1, x))));
 	tail = keep(a, op(a, EXPR_MUL, normal_tail(a, z), z));
-	above = ex_op(a->n, EXPR_FMA, at_most(a, 0, x), number(a, 0), at_least(a, 0, x));
-	return op(a, EXPR_SUB, above, tail);
+	return op(a, EXPR_SUB, above_zero(a, x), tail);
 }
 
 /* 1 - 2 P(X > |x| sqrt(2)), with the sign of x, which is x itself below 1e-30. */
@@ -282,10 +329,13 @@ static value activated(struct activation *a, value x, const struct post_op *p)
 	}
 }
 
-const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
+const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p,
+			      enum elem result)
 {
 	struct activation a = begin(n, x);
 
+	a.rounds = !n->block_threads &&
+		   (result == ELEM_BF16 || result == ELEM_U8 || result == ELEM_S8);
 	if (activation_waits(p))
 		a.room = room_of(&a);
 	return activated(&a, x, p);

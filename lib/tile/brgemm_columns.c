@@ -62,7 +62,8 @@ static void store_value(struct nest *n, const struct brgemm *g, struct affine ro
 	int adds = o->adds && (stage == BRGEMM_WHOLE || !post_adds_first(o->npost, o->post));
 	struct affine at = c_index(g, o, row, vec);
 	const struct affine *valid = brgemm_lanes_left(n, g, o->valid, vec);
-	struct post_values with = {.is_whole = o->makes_whole};
+	struct post_values with = {.is_whole = o->makes_whole,
+				   .result = n->buffer[nest_base(n, o->c)].elem};
 
 	if (o->scale >= 0)
 		with.scale = ex_load(n, o->scale, g->lanes,

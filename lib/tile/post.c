@@ -62,7 +62,7 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 				  ex_op(n, EXPR_MAX, zero, x, NULL), NULL);
 			break;
 		default:
-			x = activation(n, x, &post[i]);
+			x = activation(n, x, &post[i], with->result);
 			break;
 		}
 	}

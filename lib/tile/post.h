@@ -20,6 +20,8 @@ struct post_values {
 	const struct expr *bias, *add, *mul, *scale, *shift;
 	int is_whole; /* the result has whole numbers: a shift is added to the nearest of them, as
 			 quantization is defined */
+	enum elem result; /* what it is stored as: activations are as exact as that (activation.h)
+			   */
 };
 /* x through the post-ops. Appends statements (activation.h). */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
