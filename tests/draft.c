@@ -138,6 +138,27 @@ static void test_threads(void)
 	   "a small last block takes less than the first");
 }
 
+/* Threads that have parts of the same rows take lines from each other, unless much is computed for
+ * each row. */
+static void test_borders(void)
+{
+	static const char bands[] = " vl=16 nv=2 mr=28 rows=28 copy=0 depth=32",
+			  parts[] = " vl=16 nv=2 mr=28 rows=0 nc=4 copy=0 depth=32";
+	struct err e = ERR_INIT;
+	double borders;
+
+	use("conv2d", "ic64ih56oc256oh56kh1", "nhwc");
+	borders = draft("direct", " vl=16 nv=2 mr=8 rows=0 nc=4 copy=0", &avx512).walk.borders;
+	ok(borders == 0, "single precision: %g borders in rows", borders);
+	if (workload_set_dtype(&w, "bf16", strlen("bf16"), &e))
+		bail_out("%s", e.msg);
+	borders = draft("direct", bands, &avx512).walk.borders;
+	ok(borders == 0, "bands: %g borders in rows", borders);
+	borders = draft("direct", parts, &avx512).walk.borders;
+	ok(borders == 56 * 56, "parts of rows: %g borders", borders);
+	faster("direct", bands, parts, 1.2, "bands instead of parts of rows");
+}
+
 static void test_memory(void)
 {
 	struct limits small = avx512;
@@ -376,6 +397,7 @@ int main(void)
 	test_together();
 	test_tiles();
 	test_threads();
+	test_borders();
 	test_memory();
 	test_cold();
 	test_streams();

@@ -114,6 +114,7 @@ struct walk {
 	double inner_cycles; /* in innermost loops that multiply and add */
 	struct walk_inner inner;
 	double conflict_bytes; /* extra traffic from the second-level cache */
+	double borders;	       /* of walk_borders() */
 	int nloops, nsites;
 	struct walk_site site[WALK_SITES];
 	struct walk_sites body[WALK_LOOPS];
@@ -132,6 +133,10 @@ struct walk {
  * first item of the parallel loops is looked at instead of their mean, without sites. */
 void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int64_t registers,
 	       int first_item);
+/* Where threads have parts of the same rows of a result, each thread's prefetches take lines at the
+ * border from the other one, which writes them. Returns how often a thread meets such a border at a
+ * store: of an index that follows the open loops by this form, in elements of so many bytes. */
+double walk_borders(const struct walk *w, const struct walk_form *f, int size);
 /* Bytes that a thread touches: of one iteration of each loop, by its id; of the whole, by buffer.
  * Returns the sum of these. What several sites touch counts once. */
 double walk_working_sets(struct walk *w, double body[WALK_LOOPS], double by_buffer[NEST_BUFFERS]);
