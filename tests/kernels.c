@@ -831,6 +831,44 @@ static void check_grouped_rows(const struct limits *m)
 	   (long long)tally.candidates);
 }
 
+/* Pixels of few channels get more in the copy, many at a time: rows are shorter and longer than
+ * that, and end within. */
+static void check_pixels(const struct limits *m)
+{
+	static const char *const problems[][2] = {
+		{"ic3ih5iw37oc16oh3ow19kh3sh2ph1", ""},
+		{"ic3ih4iw16oc16oh4ow16kh3ph1", "bias"},
+		{"ic3ih6iw7oc20oh2ow2kh7sh2ph1", ""},
+		{"ic2ih4iw35oc16oh2ow33kh3", ""},
+		{"ic6ih3iw21oc16oh3ow21kh3ph1", "bias"},
+		{"ic3ih4iw41oc16oh4ow41kh3ph1", "bias,pad"},
+		{"ic5ih3iw19oc16oh3ow19kh3ph1", ""},
+	};
+	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32", "bf16"};
+	const struct shares one_in = {1, 4};
+	struct tally tally = {0};
+
+	for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+		exactly = strcmp(types[k], "bf16") != 0;
+		for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+			struct problem p = {0};
+			struct err e = ERR_INIT;
+
+			if (!exactly && strstr(problems[i][1], "pad"))
+				continue;
+			if (workload_from_text(&p.w, "conv2d", problems[i][0], "nhwc",
+					       problems[i][1], &e) < 0 ||
+			    workload_set_dtype(&p.w, types[k], strlen(types[k]), &e) < 0)
+				bail_out("%s: %s", problems[i][0], e.msg);
+			check_problem(&p, m, 3, &one_in, &tally);
+		}
+		close_problems();
+	}
+	exactly = 0;
+	ok(!tally.bad && tally.compiled, "%s: pixels that get more channels: %lld interpreted",
+	   m->isa, (long long)tally.candidates);
+}
+
 /* A zero point is added behind rounding, also where it is odd and a sum lies halfway between two
  * whole numbers: all factors are 1/2, and whole sums are exact. */
 static void check_halves(const struct limits *m)
@@ -1129,6 +1167,7 @@ int main(void)
 		check_extremes(&m);
 		check_halves(&m);
 		check_grouped_rows(&m);
+		check_pixels(&m);
 		check_filled(&m, &one_in);
 		if (!m.dots)
 			check_groups_by_hand(&m);

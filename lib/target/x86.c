@@ -230,6 +230,7 @@ static void serial(struct x86 *x, const struct node *t)
 {
 	struct linear lo = x86_linear(x, &t->a), hi = x86_linear(x, &t->b);
 	int top = ++x->nlabels, end = ++x->nlabels, slot = x86_var_slot(t->var);
+	struct x86_pixels pixels;
 
 	if (!lo.n && !hi.n && hi.c <= lo.c)
 		return;
@@ -241,6 +242,10 @@ static void serial(struct x86 *x, const struct node *t)
 	}
 	if (nest_is_run(x->n, t)) {
 		x86_run(x, t);
+		return;
+	}
+	if (x86_is_pixels(x, t, &pixels)) {
+		x86_copy_pixels(x, t, &pixels);
 		return;
 	}
 	if (x86_is_straight(t->body)) {
@@ -548,6 +553,7 @@ static void constants(struct x86 *x)
 				 ex_spread_from(x->spread[i].expr, x->spread[i].index, j));
 	}
 	x86_turn_table(x);
+	x86_pixel_table(x);
 	if (!x->mask_table)
 		return;
 	x86_label(x, x->mask_table);
@@ -585,8 +591,8 @@ static void bodies(struct x86 *x)
 
 static void function(struct x86 *x)
 {
-	x->nlabels = x->nconstants = x->mask_table = x->turn_table = x->nspreads = x->tile_shapes =
-		0;
+	x->nlabels = x->nconstants = x->mask_table = x->turn_table = x->pixel_table = x->nspreads =
+		x->tile_shapes = 0;
 	memset(x->known, 0, sizeof x->known);
 	memset(x->alive, 0, sizeof x->alive);
 	set_alive(x, NULL, 1);

@@ -1,5 +1,5 @@
 /* What the parts of the x86 printer share: x86.c (integers and control flow), x86_block.c (straight
- * runs of vector code and the loops around them) and x86_run.c (copies).
+ * runs of vector code and the loops around them), x86_run.c and x86_pixels.c (copies).
  *
  * Integer variables and buffers' addresses live in the frame, one slot each; %rax, %rcx and %rdx
  * are scratch everywhere. A block keeps its addresses and masks in registers of its own, so that
@@ -23,6 +23,11 @@ struct linear {
 		int64_t coef;
 		int var;
 	} t[LINEAR_TERMS];
+};
+
+/* Bytes of a pixel, in memory and in a copy that has more channels. */
+struct x86_pixels {
+	int from, to;
 };
 
 struct x86 {
@@ -54,6 +59,8 @@ struct x86 {
 	int mask_table;	 /* label, or 0 */
 	int turn_table;	 /* the same */
 	int tile_shapes; /* the same */
+	int pixel_table; /* the same; for such pixels */
+	struct x86_pixels pixels;
 	int nspreads;
 	struct {
 		const struct expr *expr; /* that has the lanes, by this index */
@@ -98,6 +105,11 @@ void x86_tmul_leave(struct x86 *x);
 void x86_tmul_shapes(struct x86 *x);
 /* Tables of loads of groups (x86_whole.c), if there are any. */
 void x86_turn_table(struct x86 *x);
+/* Is it a loop that copies pixels, and gives them more channels, by whole vectors? Such a loop, and
+ * the table that it needs. */
+int x86_is_pixels(const struct x86 *x, const struct node *loop, struct x86_pixels *p);
+void x86_copy_pixels(struct x86 *x, const struct node *loop, const struct x86_pixels *p);
+void x86_pixel_table(struct x86 *x);
 /* A loop that nest_is_run() takes. */
 void x86_run(struct x86 *x, const struct node *t);
 
