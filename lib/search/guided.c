@@ -173,6 +173,24 @@ static void add_drawn(struct guided *g)
 
 /* ---- evolution ---- */
 
+/* Sorts the points. The draft gives one value to programs that differ in prefetches, or in the
+ * order of a single block: where it is the judge, the first of each value come before all others.
+ * In single precision all stay as they were when models were made. */
+static void sort_points(struct guided *g)
+{
+	struct scored *sorted = xmalloc(sizeof *sorted * (size_t)(g->n + 1));
+	const int is_judged = g->s->model || dtypes_are_f32(&g->s->w->dtype);
+	int n = 0;
+
+	scored_sort(g->scored, g->n);
+	memcpy(sorted, g->scored, sizeof *sorted * (size_t)g->n);
+	for (int others = 0; others < 2 && !is_judged; others++)
+		for (int i = 0; i < g->n; i++)
+			if ((i > 0 && sorted[i].value == sorted[i - 1].value) == others)
+				g->scored[n++] = sorted[i];
+	free(sorted);
+}
+
 /* The better, the likelier. */
 static uint64_t parent(struct guided *g, int n)
 {
@@ -218,7 +236,7 @@ static void generation(struct guided *g)
 				break;
 		}
 	score(g, from);
-	scored_sort(g->scored, g->n);
+	sort_points(g);
 }
 
 /* Orders the best so far by the whole model. */
@@ -247,7 +265,7 @@ static void evolve(struct guided *g)
 	add_portfolio(g);
 	score(g, 0);
 	add_drawn(g);
-	scored_sort(g->scored, g->n);
+	sort_points(g);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
 	if (g->s->model)
