@@ -253,6 +253,11 @@ neighbours "$tmp/one" >"$tmp/b" && [ "$(grep -c '"match":"nearest"' "$tmp/b")" -
 ok $? 'then a third, once'
 gen -n 9 -d "$tmp/near.db" --env 7e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && ! grep -q '"match":"nearest"' "$tmp/b"
 ok $? 'a search that draws at random heeds none'
+# Where the draft alone judges, few of the first have the same value.
+printf '%s\n' '{"tl":1,"type":"workload","op":"conv2d","prob":"mb1_ic64ih56_oc64oh56_kh3ph1","dtype":"u8:s8:u8","layout":"nhwc","post":["bias","scale","relu"]}' |
+	"$bin/tl-check" --fix | gen -n 40 --search=guided --arch=avx512_amx | "$bin/tl-filter" -k 40 --by=draft --arch=avx512_amx >"$tmp/a" &&
+	[ "$(grep -o '"draft_s":[^,}]*' "$tmp/a" | sort -u | wc -l)" -ge 38 ]
+ok $? 'programs that the draft cannot tell apart come later'
 # What has other vectors is fitted: all but their length stays.
 knobs() { candidates "$@" | grep -o '"nv":[^}]*'; }
 if has_isa avx2; then
