@@ -1,10 +1,10 @@
-/* Rows of the result that threads divide (walk.h, walk_borders()). */
+/* This file counts the borders in rows of a result that threads divide (walk.h). */
 #include <math.h>
 
 #include "lib/draft/extremes.h"
 #include "lib/draft/walk.h"
 
-/* Prefetches bring lines in pairs, of the pair at hand and of the next one. */
+/* Prefetches bring lines in pairs: the one at hand, and the next one. */
 enum { PAIR = 128, MOST_PAIRS = 2 };
 
 static double slope_of(const struct walk_form *f, int d)
@@ -18,8 +18,8 @@ static int is_divided(const struct walk *w, int d)
 	return w->path[d].kind == LOOP_PARALLEL && w->path[d].dealt < w->path[d].n;
 }
 
-/* The borders in the rows that loop d divides, whose parts have so many bytes: of each row, once
- * for each time that the thread comes back to it. */
+/* Returns the borders in the rows that loop d divides, whose parts have so many bytes. A row counts
+ * once for each time that the thread comes back to it. */
 static double borders_of(const struct walk *w, const struct walk_form *f, int d, double bytes)
 {
 	const double step = slope_of(f, d), last = step * (w->path[d].n - 1);

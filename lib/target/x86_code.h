@@ -25,7 +25,7 @@ struct linear {
 	} t[LINEAR_TERMS];
 };
 
-/* Bytes of a pixel, in memory and in a copy that has more channels. */
+/* A pixel has so many bytes in memory, and in a copy that has more channels. */
 struct x86_pixels {
 	int from, to;
 };
@@ -105,8 +105,8 @@ void x86_tmul_leave(struct x86 *x);
 void x86_tmul_shapes(struct x86 *x);
 /* Tables of loads of groups (x86_whole.c), if there are any. */
 void x86_turn_table(struct x86 *x);
-/* Is it a loop that copies pixels, and gives them more channels, by whole vectors? Such a loop, and
- * the table that it needs. */
+/* Is it a loop that copies pixels, and gives them more channels, by whole vectors? The others write
+ * such a loop, and behind the code the table that it needs. */
 int x86_is_pixels(const struct x86 *x, const struct node *loop, struct x86_pixels *p);
 void x86_copy_pixels(struct x86 *x, const struct node *loop, const struct x86_pixels *p);
 void x86_pixel_table(struct x86 *x);

@@ -1,4 +1,4 @@
-/* Copies of pixels that get more channels, as three of an image become four: a vector at a time.
+/* This file copies pixels that get more channels, as three of an image become four, by vectors.
  *
  * Each 16 bytes of the copy come from a run of whole words of 32 bits, which one permutation brings
  * there. Another one puts their bytes in place, and zeros between them.
@@ -9,13 +9,13 @@
 
 enum { VECTOR = 64, LANE = 16, LANES = VECTOR / LANE, WORD = 4 };
 
-/* Pixels of a vector of the copy. */
+/* Returns how many pixels a vector of the copy has. */
 static int pixels_of(const struct x86_pixels *p)
 {
 	return VECTOR / p->to;
 }
 
-/* What a turn of the loop adds to an index, if its variable is there once; 0: something else. */
+/* Returns what a turn of the loop adds to an index. */
 static int64_t step_of(const struct x86 *x, const struct affine *index, int var)
 {
 	const struct linear l = x86_linear(x, index);
@@ -34,8 +34,8 @@ static int64_t constant_of(const struct x86 *x, const struct affine *a)
 	return l.n ? 0 : l.c;
 }
 
-/* Bytes of a pixel that an access of the loop has, if its pixels lie side by side; 0: they do not.
- */
+/* Returns the bytes of a pixel that the loop reads or writes, if its pixels lie side by side; 0:
+ * they do not. */
 static int bytes_of(const struct x86 *x, int buffer, const struct affine *index,
 		    const struct affine *valid, int var)
 {

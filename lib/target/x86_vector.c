@@ -407,7 +407,7 @@ static int is_polynomial(const struct expr *e)
 	return in != e->a && in->kind == EXPR_CONST;
 }
 
-/* The same at x, which is there. */
+/* Computes the same at x, which is there. */
 static struct held polynomial(struct block *b, const struct expr *e, int x)
 {
 	const struct held to = adds_constant(e->a) ? polynomial(b, e->a, x) : block_value(b, e->a);

@@ -103,8 +103,8 @@ static value keep(struct activation *a, value x)
 
 static const double MAGIC = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
 
-/* 2^x for -126 <= x <= 127: 2^n 2^r, |r| <= 1/2. The polynomial interpolates where the largest
- * error is least: 8e-5. */
+/* Computes 2^x for -126 <= x <= 127 as 2^n 2^r, |r| <= 1/2. The polynomial has the least largest
+ * error: 8e-5. */
 static value power_of_two(struct activation *a, value x)
 {
 	static const double c[] = {0.999928074, 0.693260996, 0.242611118, 0.0551716132};
@@ -196,13 +196,13 @@ static value normal_tail(struct activation *a, value z)
 	return op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
 }
 
-/* max(x, 0), but NaN of -infinity, which a definition multiplies by 0. */
+/* Returns max(x, 0), but NaN of -infinity, which a definition multiplies by 0. */
 static value above_zero(struct activation *a, value x)
 {
 	return ex_op(a->n, EXPR_FMA, at_most(a, 0, x), number(a, 0), at_least(a, 0, x));
 }
 
-/* The same as gelu() for a result that is rounded: log2 P(X > -y) is a polynomial of y for -6 <= y
+/* Computes gelu() for a result that is rounded: log2 P(X > -y) is a polynomial of y for -6 <= y
  * <= 0, so that no division is left. The error is 1.3e-4 of the result, or 6e-9. */
 static value rounded_gelu(struct activation *a, value x)
 {
