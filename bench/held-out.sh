@@ -16,6 +16,12 @@ rm -rf "$dir"
 mkdir -p "$dir"
 export TL_DB='' TL_MODEL=''
 
+network_of() { # set: the network that it was recorded of; its name may begin with cold-, and then with avx2- or halves-
+	set=${1#cold-}
+	set=${set#avx2-}
+	echo "${set#halves-}"
+}
+
 workloads() { # network
 	"$bin/tl-extract" -q "share/models/$1".[tz]*
 }

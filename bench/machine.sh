@@ -27,7 +27,7 @@ done
 learn=''
 for set in "$spaces"/*.zst; do
 	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
-	case $set in */avx2-* | */cold-*) continue ;; esac
+	case $set in */avx2-* | */cold-* | */halves-*) continue ;; esac
 	learn="$learn $set"
 	zstdcat "$set" | perl bench/runs.pl reverse
 done >"$dir/reversed"

@@ -3,9 +3,9 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
-# to tell apart most; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
+# to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
 # whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is timed with
-# weights out of the caches, as networks find them.
+# weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter.
 #
@@ -24,14 +24,24 @@ to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
 mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
+of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best of 4096 by the draft
+	n=$1 workload=$2
+	shift 2
+	"$bin/tl-gen" "$@" "$workload" | "$bin/tl-filter" -k "$n" --by draft | grep '"type":"candidate"' |
+		sed 's/,"score":{[^}]*}//'
+	"$bin/tl-gen" -n "$n" --seed 2 "$@" "$workload"
+}
+
 propose() { # [strategy:]n workload
 	strategy=${1%:*}
 	[ "$strategy" != "$1" ] || strategy=random
-	if [ "$strategy" = mixed ]; then
-		half=$((${1#*:} / 2))
-		"$bin/tl-gen" "$2" | "$bin/tl-filter" -k $half --by draft | grep '"type":"candidate"' |
-			sed 's/,"score":{[^}]*}//'
-		"$bin/tl-gen" -n $half --seed 2 "$2"
+	if [ "$strategy" = halves ]; then
+		part=$((${1#*:} / 16))
+		of_kind $((2 * part)) "$2" --strict
+		of_kind $((3 * part)) "$2" -a gemm_bf16x2
+		of_kind $((3 * part)) "$2" -a direct_bf16x2
+	elif [ "$strategy" = mixed ]; then
+		of_kind $((${1#*:} / 2)) "$2"
 	else
 		"$bin/tl-gen" --search="$strategy" -n "${1#*:}" "$2"
 	fi
@@ -39,6 +49,10 @@ propose() { # [strategy:]n workload
 
 record() { # stem [strategy:]n: the workload is in stem.workload
 	propose "$2" "$1.workload" | awk '!seen[$0]++' >"$1.candidates"
+	if [ "${2%:*}" = halves ] && ! grep -q '"algo":"[a-z]*_bf16x2"' "$1.candidates"; then
+		: >"$1.space"
+		return
+	fi
 	"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"' >"$1.reference"
 	id=$(sed 's/.*"candidate_id":"\([^"]*\)".*/\1/' "$1.reference")
 	{
@@ -57,6 +71,10 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	avx2-*)
 		grep -q -w avx512vl /proc/cpuinfo || continue
 		export TL_ISA=avx2
+		;;
+	*halves-*)
+		grep -q -w amx_bf16 /proc/cpuinfo || continue
+		unset TL_ISA
 		;;
 	*) unset TL_ISA ;;
 	esac

@@ -21,9 +21,7 @@ tune=${BENCH_TUNE:-3m}
 for network in $test; do workloads "$network" >"$dir/$network.workloads"; done
 echo "a database of what was recorded of other networks" >&2
 for set in "$spaces"/*.zst; do
-	name=$(basename "$set" .zst)
-	name=${name#avx2-}
-	case " $test " in *" ${name#cold-} "*) continue ;; esac
+	case " $test " in *" $(network_of "$(basename "$set" .zst)") "*) continue ;; esac
 	zstdcat "$set" | grep '"status":"ok"' | perl bench/zero.pl others "$dir"/*.workloads | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/others.db"
 done
 
