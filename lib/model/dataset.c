@@ -318,29 +318,29 @@ static int time_of(const struct data_group *g, const struct result *s, struct da
 	return 0;
 }
 
-/* Returns how many times as slow a result is to be taken for as its median says: where the closer
- * half of its samples, in a duel of its pairs' ratios, lie further apart than SCATTER, the mean of
- * them counts, if that is slower. */
+/* Returns how many times as slow a result is to be taken for as its median says. The closest
+ * samples, more than half of them and at least FEWEST_SAMPLES, in a duel of its pairs' ratios, may
+ * lie SCATTER apart. Beyond that the slowest counts, but for a fifth of them. */
 static double slower_by(const struct result *s)
 {
 	const struct numbers *own = &s->samples_s, *other = &s->duel.samples_s;
-	const int n = own->n, half = n / 2 + 1;
-	double *x, width = INFINITY, middle = 1, sum = 0, median;
+	const int n = own->n, most = n / 2 + 1 > FEWEST_SAMPLES ? n / 2 + 1 : FEWEST_SAMPLES;
+	double *x, width = INFINITY, middle = 1, slower;
 
 	if (n < FEWEST_SAMPLES)
 		return 1;
 	x = xmalloc(sizeof *x * (size_t)n);
 	for (int i = 0; i < n; i++)
-		sum += x[i] = own->v[i] / (other->n == n ? other->v[i] : 1);
+		x[i] = own->v[i] / (other->n == n ? other->v[i] : 1);
 	sort_numbers(x, (size_t)n);
-	median = x[n / 2];
-	for (int i = 0; i + half <= n; i++)
-		if (x[i + half - 1] - x[i] < width) {
-			width = x[i + half - 1] - x[i];
-			middle = x[i + half / 2];
+	slower = x[n - n / 5 - 1] / x[n / 2];
+	for (int i = 0; i + most <= n; i++)
+		if (x[i + most - 1] - x[i] < width) {
+			width = x[i + most - 1] - x[i];
+			middle = x[i + most / 2];
 		}
 	free(x);
-	return width > SCATTER * middle ? fmax(1, sum / n / median) : 1;
+	return width > SCATTER * middle ? slower : 1;
 }
 
 static int add_result(struct dataset *d, const struct candidate *c, struct err *e)

@@ -1,21 +1,18 @@
 /* A dataset: results as rows of features, by workload and env, for training and scoring models.
  *
  * A group is a workload in an env, timed with caches in one state: latencies compare only within
- * one. A family is a
- * workload without its spatial size, batch and post-ops. Two workloads of one family are too
- * similar for one to be a fair test of what was learned from the other.
+ * one. A family is a workload without its spatial size, batch and post-ops. Two workloads of one
+ * family are too similar for one to be a fair test of what was learned from the other.
  *
  * Record lines come in any order. A candidate counts once in a group, with its lowest verified
- * latency. Where the closer half of a result's samples lie further apart than 15%, their mean
- * counts instead of their median, if it is slower. Workload records hold counts and networks.
- * Everything belongs to the dataset.
+ * latency. Workload records hold counts and networks. Everything belongs to the dataset.
  *
- * Where a result's own samples disagree, their mean is its time (lib/model/dataset.c), if that is
- * slower than the median: where the closer half of the samples, in a duel of the ratios of its
- * pairs, lie further apart than 15%. A median of three such samples may be the fastest time of its
- * workload, and then everything else is learned and scored against it. To leave such results out
- * is worse: slow candidates scatter more than fast ones, and nobody would tell the model how slow
- * they are (EXPERIMENTS.md, "Times whose samples disagree").
+ * A result's time is the median of its samples, in a duel by the ratios of its pairs, unless they
+ * disagree: unless more than half of them, and at least three, lie within 15%. Then it is the
+ * slowest of them but for a fifth. A neighbour may disturb the opponent in two pairs of three, and
+ * the median be the fastest time of its workload: then everything else is learned and scored
+ * against it. To leave such results out is worse: slow candidates scatter more than fast ones, and
+ * nobody would tell the model how slow they are (EXPERIMENTS.md, "Times whose samples disagree").
  *
  * Labels are ratios. When each candidate was timed once, for a millisecond, a model that finds 92%
  * of the best speed appeared to find 84%, because its data were wrong; and the best of thousands of
