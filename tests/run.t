@@ -250,6 +250,15 @@ ok $? 'a choice whose id is not that of its knobs is refused'
 [ $? -eq 0 ] && grep -q 'the model has no open dimension "nothing"' "$tmp/err"
 ok $? '--dim of a name that the model lacks is told' || sed 's/^/# /' "$tmp/err"
 
+# Before the first word there is no past: an open dimension of size 0.
+past=tests/run/cases/no_past
+"$bin/tl-run" --no-db -m none --shape past:1,2,0,4 -o "$tmp/past.npz" "$past.onnx" &&
+	"$bin/tl-run" --no-db -m none --dim past_0=1 --dim past_1=2 --dim past_2=0 --dim past_3=4 -c "$tmp/past.npz" "$past.onnx" >"$tmp/out" &&
+	[ "$(unzip -p "$tmp/past.npz" shape.npy | tail -c 32 | od -An -v -w32 -t d8 | tr -s ' ')" = ' 1 2 0 4' ]
+ok $? 'an open dimension may have the size 0' || sed 's/^/# /' "$tmp/out"
+"$bin/tl-extract" -q --shape past:1,2,0,4 "$past.onnx" >"$tmp/out" && [ "$(count '"prob":"2x1x4:2x4x1"' "$tmp/out")" -eq 1 ]
+ok $? 'for tl-extract, too' || sed 's/^/# /' "$tmp/out"
+
 "$bin/tl-run" -d "$tmp/new.db" --tune 1s --dim seq=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e '--tune and --dim do not go together' "$tmp/err"
 ok $? '--tune and --dim contradict each other'

@@ -173,15 +173,6 @@ static int is_open(const struct shape *s)
 	return s->rank < 0;
 }
 
-/* An array with a dimension of zero tells nothing: a zero stands for an open one. */
-static int tells(const struct array *a, const struct shape *s)
-{
-	for (int i = 0; i < a->rank; i++)
-		if (a->dim[i] <= 0)
-			return 0;
-	return a->rank <= GRAPH_MAX_RANK && fits(a, s);
-}
-
 static int count_inputs(const struct graph *g)
 {
 	int n = 0;
@@ -205,8 +196,8 @@ struct infer_options given_shapes(const struct graph *g, const struct arrays *al
 		const struct array *a = v->is_input ? given_for(g, all, v->name, count) : NULL;
 		struct input_shape *s = &more.shape[more.nshape];
 
-		if (!a || !is_open(&v->declared->shape) || !tells(a, &v->declared->shape) ||
-		    infer_given_shape(o, v->name))
+		if (!a || !is_open(&v->declared->shape) || a->rank > GRAPH_MAX_RANK ||
+		    !fits(a, &v->declared->shape) || infer_given_shape(o, v->name))
 			continue;
 		*s = (struct input_shape){.name = (char *)v->name, .shape.rank = a->rank};
 		memcpy(s->shape.dim, a->dim, sizeof *a->dim * (size_t)a->rank);

@@ -18,7 +18,7 @@ static int64_t dim(const struct infer_options *o, const char *name, int64_t othe
 {
 	int64_t size = infer_given_dim(o, name);
 
-	return size ? size : otherwise;
+	return size == DIM_UNKNOWN ? otherwise : size;
 }
 
 static void tell_types(struct extract *x, const struct gguf *f, const char *label)

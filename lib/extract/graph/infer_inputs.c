@@ -19,7 +19,7 @@ struct input_shape *infer_given_shape(const struct infer_options *o, const char 
 /* The last one counts. */
 int64_t infer_given_dim(const struct infer_options *o, const char *name)
 {
-	int64_t size = 0;
+	int64_t size = DIM_UNKNOWN;
 
 	for (int i = 0; i < o->ndim; i++)
 		if (!strcmp(o->dim[i].name, name)) {
@@ -75,7 +75,7 @@ static void use_name(void *ctx, const char *name, size_t len)
 	}
 }
 
-/* The size of the batch that the options tell; 0: they tell none. */
+/* The size of the batch that the options tell; DIM_UNKNOWN: they tell none. */
 static int64_t given_batch(const struct infer *x)
 {
 	return x->options->batch ? x->options->batch : infer_given_dim(x->options, "batch");
@@ -87,11 +87,11 @@ static int64_t open_batch(struct infer *x, const struct value *v, int i)
 	int64_t batch = given_batch(x);
 	const char *symbol = symbol_of(v, i);
 
-	if (!batch)
+	if (batch == DIM_UNKNOWN)
 		infer_count(&x->assumed, x->g->a,
 			    symbol[0] ? symbol
 				      : arena_printf(x->g->a, "a dimension of '%s'", v->name));
-	return batch ? batch : 1;
+	return batch == DIM_UNKNOWN ? 1 : batch;
 }
 
 /* Is the dimension named like a batch? An N is not, where another dimension is named so in full. */
@@ -175,7 +175,7 @@ static const char *blame_open(const struct infer *x, const struct value *v)
 	const char *symbol = "";
 
 	for (int k = v->shape.rank; k-- > 0;)
-		if (v->shape.dim[k] <= 0)
+		if (v->shape.dim[k] == DIM_UNKNOWN)
 			symbol = symbol_of(v, k);
 	return symbol[0] && !strpbrk(symbol, " +-*/()")
 		       ? arena_printf(x->g->a,
@@ -259,7 +259,7 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 		char *end;
 		long long v = strtoll(p, &end, 10);
 
-		if (end == p || (*end && *end != ',') || v < 1 || v > MAX_ELEMENTS ||
+		if (end == p || (*end && *end != ',') || v < 0 || v > MAX_ELEMENTS ||
 		    s->shape.rank == GRAPH_MAX_RANK)
 			break;
 		s->shape.dim[s->shape.rank++] = v;
@@ -268,7 +268,7 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 	if (!colon || colon == text || *p || colon[1] == 0 || colon[strlen(colon) - 1] == ',')
 		return err_status(
 			e, EXIT_USAGE,
-			"--shape wants NAME:1,3,224,224 (sizes of 1 and more), not \"%s\"", text);
+			"--shape wants NAME:1,3,224,224 (sizes of 0 and more), not \"%s\"", text);
 	s->name = strndup(text, (size_t)(colon - text));
 	if (!s->name)
 		die_no_memory();
@@ -283,9 +283,9 @@ static int read_dim(struct dim_size *d, const char *text, struct err *e)
 	long long v = equals ? strtoll(equals + 1, &end, 10) : 0;
 
 	*d = (struct dim_size){.size = v};
-	if (!equals || equals == text || end == equals + 1 || *end || v < 1 || v > MAX_ELEMENTS)
+	if (!equals || equals == text || end == equals + 1 || *end || v < 0 || v > MAX_ELEMENTS)
 		return err_status(e, EXIT_USAGE,
-				  "--dim wants NAME=SIZE (a size of 1 and more), not \"%s\"", text);
+				  "--dim wants NAME=SIZE (a size of 0 and more), not \"%s\"", text);
 	d->name = strndup(text, (size_t)(equals - text));
 	if (!d->name)
 		die_no_memory();

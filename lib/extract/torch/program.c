@@ -69,7 +69,7 @@ static void bind(struct reader *r, const struct json *size, const char *symbol,
 	json_int(json_get(r->d, example, "as_int"), &hint);
 	if (given && i < given->shape.rank)
 		**v = given->shape.dim[i];
-	else if (dim)
+	else if (dim != DIM_UNKNOWN)
 		**v = dim;
 	else if (i == 0)
 		**v = r->o->batch ? r->o->batch : 1;
