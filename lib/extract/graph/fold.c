@@ -259,6 +259,54 @@ static int gather_inputs(const struct infer *x, const struct graph_node *n, int 
 	return is_where && !elem_is_int(in[0]->elem) ? -1 : 0;
 }
 
+/* A Clip's bounds are inputs since operator set 11. -1: one of them is not known. */
+static int clip_bounds(const struct infer *x, const struct graph_node *n, union scalar bound[2])
+{
+	const int is_int = elem_is_int(node_in(x->g, n, 0)->elem);
+
+	for (int i = 0; i < 2; i++) {
+		const struct value *v = node_in(x->g, n, i + 1);
+
+		if (v && (!v->kept || !shape_known(&v->shape) || shape_count(&v->shape) != 1 ||
+			  elem_is_int(v->elem) != is_int))
+			return -1;
+		if (v)
+			bound[i] = v->kept[0];
+		else if (is_int)
+			bound[i].i = i ? INT64_MAX : -INT64_MAX;
+		else
+			bound[i].f =
+				(double)node_float(n, i ? "max" : "min", i ? INFINITY : -INFINITY);
+		if (is_int ? bound[i].i == INT_UNKNOWN : isnan(bound[i].f))
+			return -1;
+	}
+	return 0;
+}
+
+static union scalar clip(union scalar v, int is_int, const union scalar bound[2])
+{
+	if (is_int && v.i != INT_UNKNOWN) {
+		v.i = v.i < bound[0].i ? bound[0].i : v.i;
+		v.i = v.i > bound[1].i ? bound[1].i : v.i;
+	} else if (!is_int && !isnan(v.f)) {
+		v.f = fmin(fmax(v.f, bound[0].f), bound[1].f);
+	}
+	return v;
+}
+
+static void fold_clip(struct infer *x, const struct graph_node *n)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	union scalar bound[2], *to;
+
+	if (!node_out(x->g, n, 0) || !in->kept || !shape_known(&in->shape) ||
+	    (!elem_is_int(in->elem) && !elem_is_real(in->elem)) || clip_bounds(x, n, bound) ||
+	    !(to = infer_keep(x, n, 0)))
+		return;
+	for (int64_t k = 0; k < shape_count(&in->shape); k++)
+		to[k] = clip(in->kept[k], elem_is_int(in->elem), bound);
+}
+
 void fold_elementwise(struct infer *x, const struct graph_node *n)
 {
 	struct value *v = node_out(x->g, n, 0);
@@ -268,6 +316,10 @@ void fold_elementwise(struct infer *x, const struct graph_node *n)
 	int nin = one_in ? 1 : n->nin, known = 1;
 	union scalar *to;
 
+	if (node_is(n, OP_Clip)) {
+		fold_clip(x, n);
+		return;
+	}
 	if (!v || !shape_known(&v->shape) || nin < 1 || nin > ARITY_MAX ||
 	    (nin == ARITY_MAX) != node_is(n, OP_Where))
 		return;
