@@ -143,10 +143,14 @@ static float wrapped(const float *x, float a)
 	return (float)in_bits((double)x[0], (double)a);
 }
 
+/* The least number of a type is what casts make of numbers that do not fit. Others of this size are
+ * rounded to it when they are added to it: nobody needs their last digits. */
 static float exact(const float *x, float a)
 {
 	const float most = 0x1p24F;
 
+	if (a < 0 && x[0] == -exp2f(-a - 1))
+		return x[0];
 	return x[0] <= most && x[0] >= (a < 0 ? -most : 0) ? x[0] : NAN;
 }
 
