@@ -275,6 +275,6 @@ lower_fn lower_gemm;					   /* lower_gemm.c */
 lower_fn lower_concat;					   /* lower_concat.c */
 lower_fn lower_pool, lower_global_pool;			   /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
-	lower_arg; /* lower_rows.c */
+	lower_own_batch_norm, lower_arg; /* lower_rows.c */
 
 #endif

@@ -52,15 +52,26 @@ static int is_harmless(const struct graph_node *n, const struct attr *a)
 	return 0;
 }
 
-/* Does it drop elements, or normalize by the statistics of its data? Before operator set 7 it did
- * so by default. */
+/* Is an output of the node but the first one read? */
+static int makes_more(const struct lowering *l, const struct graph_node *n)
+{
+	for (int i = 1; i < n->nout; i++) {
+		const struct value *v = node_out(l->g, n, i);
+
+		if (v && (v->uses || v->is_output))
+			return 1;
+	}
+	return 0;
+}
+
+/* Does it drop elements, or tell statistics? Before operator set 7 it did so by default. */
 static int is_training(const struct lowering *l, const struct graph_node *n)
 {
 	const int is_test = (int)node_int(n, "is_test", l->opset >= 7);
 	double ratio = 0.5, trains = 0;
 
 	if (node_is(n, OP_BatchNormalization))
-		return node_int(n, "training_mode", 0) || !is_test;
+		return makes_more(l, n) || !is_test;
 	if (!node_is(n, OP_Dropout))
 		return 0;
 	if (node_in(l->g, n, 1) && lower_number(l, n->in[1], &ratio) && ratio == 0)

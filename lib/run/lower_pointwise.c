@@ -374,7 +374,7 @@ int lower_batch_norm(struct lowering *l, const struct graph_node *n, struct err 
 		if (!node_in(l->g, n, i))
 			return lower_bad(l, n, e, "lacks its statistics");
 	if (node_int(n, "training_mode", 0))
-		return lower_bad(l, n, e, "makes statistics, as in training");
+		return lower_own_batch_norm(l, n, e);
 	if (norm_vector(l, n, NULL, &factor, e) || norm_vector(l, n, &factor, &shift, e))
 		return -1;
 	m = begin(l, n, 2, 4, &x, e);

@@ -359,19 +359,20 @@ static int scale_channels(struct lowering *l, const struct graph_node *n, const 
 	return 0;
 }
 
-/* Rows of the elements of `groups` groups of an image's channels are made to have mean 0 and
- * variance 1; then the channels are scaled. */
+/* Rows of elements are made to have mean 0 and variance 1; then the channels are scaled. A row has
+ * a group of an image's channels; or, if order has the channels first, one channel of all images.
+ */
 static int norm_groups(struct lowering *l, const struct graph_node *n, int64_t groups,
-		       struct err *e)
+		       const int *order, struct err *e)
 {
 	struct rows r = {.kind = ROWS_NORM, .epsilon = (double)node_float(n, "epsilon", 1e-5F)};
 	struct place place[2];
 
-	if (lower_get_dense(l, n->in[0], NULL, &place[0], e))
+	if (lower_get_dense(l, n->in[0], order, &place[0], e))
 		return -1;
 	if (place[0].rank < 2 || groups < 1 || place[0].dim[1] % groups)
 		return lower_bad(l, n, e, "has groups that do not fit its channels");
-	r.rows = place[0].dim[0] * groups;
+	r.rows = order ? groups : place[0].dim[0] * groups;
 	r.size = place_count(&place[0]) / r.rows;
 	place[1] = place[0];
 	lower_room(l, &place[1]);
@@ -383,12 +384,24 @@ static int norm_groups(struct lowering *l, const struct graph_node *n, int64_t g
 
 int lower_instance_norm(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	return norm_groups(l, n, l->g->value[n->in[0]]->shape.dim[1], e);
+	return norm_groups(l, n, l->g->value[n->in[0]]->shape.dim[1], NULL, e);
+}
+
+int lower_own_batch_norm(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct shape *in = &l->g->value[n->in[0]]->shape;
+	int order[PLACE_RANK];
+
+	if (in->rank < 2)
+		return lower_bad(l, n, e, "has no channels");
+	for (int i = 0; i < in->rank; i++)
+		order[i] = i < 2 ? !i : i;
+	return norm_groups(l, n, in->dim[1], order, e);
 }
 
 int lower_group_norm(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	return norm_groups(l, n, node_int(n, "num_groups", 1), e);
+	return norm_groups(l, n, node_int(n, "num_groups", 1), NULL, e);
 }
 
 int lower_norm(struct lowering *l, const struct norm *m, struct err *e)
