@@ -58,6 +58,12 @@ ok $? 'weights stay packed, as the workloads that tl-extract finds' || sed 's/^/
 equal packed --library
 ok $? 'the library computes by floats of packed weights'
 
+# The products of a recurrent network's inputs are those that tl-extract finds.
+"$bin/tl-run" --no-db -m none --workloads="$tmp/recurrent" tests/run/recurrent.onnx && "$bin/tl-extract" -q tests/run/recurrent.onnx |
+	grep -o '"workload_id":"[0-9a-f]*"' >"$tmp/extracted" && [ "$(grep -c -F -f "$tmp/extracted" "$tmp/recurrent")" -eq "$(wc -l <"$tmp/recurrent")" ] &&
+	[ "$(wc -l <"$tmp/recurrent")" -eq 4 ]
+ok $? 'inputs of recurrent networks are multiplied by the workloads that tl-extract finds' || sed 's/^/# /' "$tmp/recurrent"
+
 # OpenMP may have bound the first thread before the program began.
 OMP_PROC_BIND=true equal cnn -t 2 --batch=2 && OMP_WAIT_POLICY=active equal cnn -t 2 --batch=2 && equal cnn -t 5 --batch=2
 ok $? 'a team where OpenMP binds threads, or lets them spin, and one of more threads'

@@ -20,7 +20,8 @@
  * functions of rows (lines.h), elements picked by a table of each dimension (picks.h), images of
  * another size (resize.h, resample.h), pools of any rank (windows.h), convolutions tap by tap
  * (taps.h), images out of columns (columns.h), sums of products by letters (contract.h), attention
- * (attend.h). A node whose operands are dense is one call of lower_plain().
+ * (attend.h), the steps of recurrent networks (recurrent.h). A node whose operands are dense is one
+ * call of lower_plain().
  *
  * Attributes (lower_attributes.c). node_attr() marks each attribute that it gives. Lowering begins
  * without marks, and at its end refuses a node that has an attribute without one, by name. So an
@@ -141,7 +142,12 @@ int lower_is_computed(const struct lowering *l, const struct workload *w);
 int lower_workload(const struct task *t, enum elem in, enum elem out, struct workload *w,
 		   struct err *e);
 
-int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
+/* lower_task.c; and the product of a task in single precision, of other matrices than its node's
+ * inputs: x, and weights whose columns are the rows of `weights`. */
+int lower_task(struct lowering *l, const struct task *t, struct err *e);
+int lower_product(struct lowering *l, const struct graph_node *n, const struct task *t,
+		  const struct place *x, const struct place *weights, struct place *out,
+		  struct err *e);
 
 /* lower_dequantize.c: the numbers of a DequantizePacked, which are the arena's of the plan; NULL
  * with a sentence. And a product of reals whose weights are such becomes one that reads them as
@@ -272,6 +278,7 @@ lower_fn lower_resize;					   /* lower_resize.c */
 lower_fn lower_taps;					   /* lower_taps.c */
 lower_fn lower_einsum, lower_matmul;			   /* lower_einsum.c */
 lower_fn lower_gemm;					   /* lower_gemm.c */
+lower_fn lower_recurrent;				   /* lower_recurrent.c */
 lower_fn lower_concat;					   /* lower_concat.c */
 lower_fn lower_pool, lower_global_pool;			   /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,

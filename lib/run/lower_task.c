@@ -438,11 +438,14 @@ static int add_step(struct making *k, struct err *e)
 	s->match = c.match;
 	s->predicted_s = c.predicted_s;
 	s->is_decided = c.is_decided;
-	if (add_rivals(k, &c, e))
-		return -1;
+	return add_rivals(k, &c, e);
+}
+
+static int put_result(struct making *k, struct err *e)
+{
 	if (k->is_transposed && k->phases.is_moved)
-		return lower_phases_image(l, k->t, &k->phases, &k->dst, e);
-	lower_put(l, k->t->out, &k->dst);
+		return lower_phases_image(k->l, k->t, &k->phases, &k->dst, e);
+	lower_put(k->l, k->t->out, &k->dst);
 	return 0;
 }
 
@@ -469,20 +472,54 @@ static int take_scales(struct making *k, struct err *e)
 	return 0;
 }
 
-int lower_task(struct lowering *l, const struct task *t, struct err *e)
+static struct making begin(struct lowering *l, const struct task *t)
 {
 	struct making k = {.l = l,
 			   .t = t,
 			   .n = &l->g->node[t->node],
 			   .w = arena_new(l->p->a, struct weights_plan),
-			   .q = dtype_is_int(t->w.dtype.src) ? &t->scales : NULL,
 			   .add = -1,
 			   .added = {.memory = MEMORY_NONE}};
-	int rc;
 
 	k.w->memory = MEMORY_NONE;
 	k.w->alpha = 1;
 	k.w->times = k.w->run = 1;
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		k.role[i].memory = MEMORY_NONE;
+	return k;
+}
+
+int lower_product(struct lowering *l, const struct graph_node *n, const struct task *t,
+		  const struct place *x, const struct place *weights, struct place *out,
+		  struct err *e)
+{
+	const int64_t *d = t->w.dim;
+	struct making k = begin(l, t);
+	struct place w = *weights;
+
+	k.w->channels = d[MATMUL_N];
+	k.w->transposed = t->w.rhs_const;
+	if (!t->w.rhs_const) {
+		transpose(&w);
+		lower_dense(l, &w, NULL, node_label(l->g, n), &w);
+	}
+	k.load = t->w;
+	if (workload_finish(&k.load, e))
+		return -1;
+	take_weights(&k, &w);
+	k.role[TENSOR_SRC] = *x;
+	place_dense(&k.dst, 2, (int64_t[]){d[MATMUL_M], d[MATMUL_N]}, NULL);
+	lower_room(l, &k.dst);
+	*out = k.dst;
+	return add_step(&k, e);
+}
+
+int lower_task(struct lowering *l, const struct task *t, struct err *e)
+{
+	struct making k = begin(l, t);
+	int rc;
+
+	k.q = dtype_is_int(t->w.dtype.src) ? &t->scales : NULL;
 	k.is_transposed = node_is(k.n, OP_ConvTranspose);
 	if (k.is_transposed && task_phases(l->g, k.n, &k.phases, e))
 		return -1;
@@ -490,8 +527,6 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		k.phases.form = PHASES_SUMS;
 		k.phases.is_moved = 1;
 	}
-	for (int i = 0; i < TENSOR_ROLES; i++)
-		k.role[i].memory = MEMORY_NONE;
 	k.side_value[0] = k.q ? k.q->x.is : node_is(k.n, OP_Conv) ? t->in : k.n->in[0];
 	k.side_value[1] = k.q ? k.q->w.is : k.n->in[1];
 	if (set_types(&k, e) || (k.q && take_scales(&k, e)))
@@ -508,5 +543,7 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		rc = make_einsum(&k, e);
 	else
 		rc = make_matmul(&k, e);
-	return rc || take_fused(&k, e) || make_result(&k, e) || add_step(&k, e) ? -1 : 0;
+	return rc || take_fused(&k, e) || make_result(&k, e) || add_step(&k, e) || put_result(&k, e)
+		       ? -1
+		       : 0;
 }

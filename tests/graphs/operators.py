@@ -372,8 +372,32 @@ def product(g):
                  transB=tb, alpha=float(r.choice([1, 0.5])), beta=float(r.choice([1, 2])))
 
 
+RECURRENT = {"LSTM": (4, 3), "GRU": (3, 2), "RNN": (1, 1)}  # gates and functions
+
+
+def recurrent(g):
+    r = g.rng
+    kind, direction = str(r.choice(list(RECURRENT))), str(r.choice(["forward", "reverse", "bidirectional"]))
+    (gates, functions), sides, hidden = RECURRENT[kind], 1 + (direction == "bidirectional"), int(r.choice([1, 3, 8, 16, 17]))
+    steps, batch, size = shape(r, 3, 3)
+    some = lambda *dims: g.floats(*dims) if r.random() < 0.7 else floats(g, dims)  # noqa: E731
+    inputs = [floats(g, [steps, batch, size]), some(sides, gates * hidden, size), some(sides, gates * hidden, hidden)]
+    more = [lambda: some(sides, 2 * gates * hidden), lambda: g.input(r.integers(0, steps + 1, batch).astype(np.int32)), lambda: some(sides, batch, hidden)]
+    if kind == "LSTM":
+        more += [lambda: some(sides, batch, hidden), lambda: some(sides, 3 * hidden)]
+    inputs += [make() if r.random() < 0.5 else "" for make in more]
+    at = {"clip": 0.5} if r.random() < 0.3 else {}
+    if r.random() < 0.3:
+        at["activations"] = [str(f) for f in r.choice(["Relu", "Tanh", "Sigmoid", "HardSigmoid", "Softsign", "ScaledTanh"], functions * sides)]
+    if kind == "LSTM":
+        at["input_forget"] = int(r.random() < 0.2)
+    if kind == "GRU":
+        at["linear_before_reset"] = int(r.integers(2))
+    return g.add(kind, *inputs, n=3 if kind == "LSTM" else 2, hidden_size=hidden, direction=direction, **at)
+
+
 FAMILIES = [(arithmetic, 4), (bits, 2), (cast, 2), (one_argument, 4), (where, 1), (quantize, 1), (reduce, 4), (extreme, 1), (top, 1), (cumulate, 1),
-            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2)]
+            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2), (recurrent, 1)]
 TRIES = 20
 
 

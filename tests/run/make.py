@@ -835,11 +835,39 @@ def packed():
     return m
 
 
+def recurrent():
+    """Networks that go through a sequence, in both directions, with all that their operators may be given."""
+    m = Model("recurrent", 14)
+    x = m.input("x", rng.uniform(-1, 1, (6, 3, 5)).astype(np.float32))
+    state = m.input("state", rng.uniform(-1, 1, (2, 3, 7)).astype(np.float32))
+    lengths = m.const(np.array([6, 2, 4], np.int32))
+
+    def weights(gates, directions=1, hidden=7):
+        return m.floats(directions, gates * hidden, 5), m.floats(directions, gates * hidden, hidden)
+
+    m.output(*m.add("LSTM", x, *weights(4, 2), m.floats(2, 56), lengths, state, m.floats(2, 3, 7), m.floats(2, 21), hidden_size=7,
+                    direction="bidirectional", clip=0.6, n=3))
+    y, last = m.add("LSTM", x, *weights(4), hidden_size=7, direction="reverse", input_forget=1, n=2)
+    m.output(m.add("Relu", m.add("Squeeze", y, ints(m, 1))), last)
+    w, r = weights(4)
+    m.output(*m.add("LSTM", x, m.add("Tanh", w), r, m.floats(1, 56), "", "", m.floats(1, 3, 7), hidden_size=7, n=3,
+                    activations=["HardSigmoid", "Softsign", "LeakyRelu"], activation_alpha=[0.3, 0.2], activation_beta=[0.4]))
+    for linear in (0, 1):
+        y, last = m.add("GRU", x, *weights(3, 2), m.floats(2, 42), lengths if linear else "", state, hidden_size=7, direction="bidirectional",
+                        linear_before_reset=linear, n=2)
+        m.output(m.add("Reshape", m.add("Transpose", y, perm=[0, 2, 1, 3]), ints(m, 6, 3, 14)), last)
+        m.output(m.add("GRU", x, *weights(3, hidden=16), hidden_size=16, linear_before_reset=linear))
+    m.output(*m.add("RNN", x, *weights(1, 2), m.floats(2, 14), "", state, hidden_size=7, direction="bidirectional",
+                    activations=["ScaledTanh", "Affine"], activation_alpha=[0.9, 0.5], activation_beta=[0.7, 0.1], n=2))
+    m.output(m.add("RNN", x, *weights(1), hidden_size=7, activations=["Relu"]))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups, packed)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups, packed, recurrent)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])

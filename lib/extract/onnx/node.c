@@ -15,7 +15,7 @@ void *parse_settle(struct wire *w, const struct buf *b)
 /* An attribute, and its lists as far as they are read. */
 struct reading_attr {
 	struct attr is;
-	struct buf ints, floats;
+	struct buf ints, floats, texts;
 };
 
 static int read_ints(struct wire *w, const struct wire_field *f, void *to, struct err *e)
@@ -68,6 +68,20 @@ static int read_text(struct wire *w, const struct wire_field *f, void *to, struc
 	return wire_text(w, f, to, e);
 }
 
+/* A list of texts becomes one, with commas between them. */
+static int read_texts(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+{
+	struct buf *b = to;
+	const char *text = "";
+
+	if (f->type == WIRE_BYTES && b->n + (f->end - pull_offset(w->in)) > NAME_MAX_BYTES)
+		return wire_skip(w, f, e);
+	if (wire_text(w, f, &text, e))
+		return -1;
+	buf_fmt(b, "%s%s", b->n ? "," : "", text);
+	return 0;
+}
+
 static int read_tensor(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
 	struct attr *at = to;
@@ -85,6 +99,7 @@ PROTO_TABLE(attr, NULL, {1, PROTO_TEXT, PROTO_AT(reading_attr, is.name)},
 	    {11, PROTO_BY, PROTO_AT(reading_attr, is), .fn = read_subgraph},
 	    {7, PROTO_BY, PROTO_AT(reading_attr, floats), .fn = read_floats},
 	    {8, PROTO_BY, PROTO_AT(reading_attr, ints), .fn = read_ints},
+	    {9, PROTO_BY, PROTO_AT(reading_attr, texts), .fn = read_texts},
 	    {21, PROTO_TEXT, PROTO_AT(reading_attr, is.ref)});
 
 int parse_attr(struct wire *w, const struct wire_field *f, struct buf *attrs, struct err *e)
@@ -96,6 +111,9 @@ int parse_attr(struct wire *w, const struct wire_field *f, struct buf *attrs, st
 	x.is.ints = parse_settle(w, &x.ints);
 	x.is.nfloats = (int)(x.floats.n / sizeof *x.is.floats);
 	x.is.floats = parse_settle(w, &x.floats);
+	if (x.texts.n)
+		x.is.s = parse_settle(w, &x.texts);
+	buf_free(&x.texts);
 	buf_free(&x.ints);
 	buf_free(&x.floats);
 	buf_add(attrs, &x.is, sizeof x.is); /* a broken one too: it may own a subgraph */

@@ -1,0 +1,54 @@
+/* Recurrent networks: LSTM (Hochreiter & Schmidhuber, 1997), GRU (Cho et al., 2014) and simple
+ * ones, as ONNX's operators of those names have them, in plain C. The product of the inputs is made
+ * before, by the kernel of a workload; here are the steps in time, each of which needs the one
+ * before it. Sequences, and the two directions of one, are shared among threads.
+ */
+#ifndef TL_RUN_RECURRENT_H
+#define TL_RUN_RECURRENT_H
+
+#include <stdint.h>
+
+enum {
+	RECURRENT_FORTH,   /* input times weights, of the first direction */
+	RECURRENT_BACK,	   /* and of the second */
+	RECURRENT_WEIGHTS, /* of the state: directions x gates * hidden x hidden */
+	RECURRENT_BIAS, /* directions x 2 * gates * hidden; NULL: there is none, as of what follows
+			 */
+	RECURRENT_LENGTHS, /* of sequences */
+	RECURRENT_STATE,   /* before the first step */
+	RECURRENT_CELL,
+	RECURRENT_PEEPHOLES, /* directions x 3 * hidden */
+	RECURRENT_TO,	     /* all states, then the last ones, then the last cells */
+};
+
+enum { RECURRENT_GATES = 4, RECURRENT_FUNCTIONS = 3, RECURRENT_DIRECTIONS = 2 };
+
+enum recurrent_kind { RECURRENT_LSTM, RECURRENT_GRU, RECURRENT_SIMPLE };
+
+/* A function of one number, as ONNX numbers its parameters. */
+struct recurrent_function {
+	float (*fn)(float x, float alpha, float beta);
+	float alpha, beta;
+};
+
+struct recurrent {
+	enum recurrent_kind kind;
+	int64_t steps, batch, hidden, directions;
+	int is_backward[RECURRENT_DIRECTIONS];
+	int is_batch_first; /* of data and states: batch x steps, else steps x batch */
+	int resets_behind;  /* GRU: the reset gate stands behind the product */
+	int couples;	    /* LSTM: what is not forgotten is let in */
+	float limit;	    /* of what functions are given, on both sides of 0; 0: there is none */
+	struct recurrent_function function[RECURRENT_DIRECTIONS][RECURRENT_FUNCTIONS];
+};
+
+/* How many gates and functions one has. */
+int recurrent_gates(enum recurrent_kind kind);
+int recurrent_functions(enum recurrent_kind kind);
+/* Finds a function by its name, with the parameters that it has by default, and says how many of
+ * them it has. -1: there is no such function. */
+int recurrent_function(const char *name, struct recurrent_function *f, int *parameters);
+/* The part of thread `thread` of `threads` of a struct recurrent. -1: there is no memory. */
+int recurrent_run(const void *with, float *const *buffers, int thread, int threads);
+
+#endif
