@@ -1,5 +1,6 @@
 /* ONNX's LSTM, GRU and RNN: the product of the inputs is the kernel of a workload, that which
  * tl-extract finds (task_rnn.c), and the steps in time are plain C (recurrent.h). */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,8 @@ static int read_functions(struct lowering *l, const struct graph_node *n, struct
 			take(alpha, &nalpha, &f->alpha);
 		if (parameters > 1)
 			take(beta, &nbeta, &f->beta);
+		if (isnan(f->alpha) || isnan(f->beta))
+			return lower_bad(l, n, e, "lacks the parameters of %s", name);
 	}
 	return 0;
 }

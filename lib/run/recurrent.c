@@ -82,12 +82,12 @@ int recurrent_function(const char *name, struct recurrent_function *f, int *para
 		struct recurrent_function is;
 		int parameters;
 	} table[] = {
-		{"Affine", {affine, 1, 0}, 2},
+		{"Affine", {affine, NAN, NAN}, 2},
 		{"Elu", {elu, 1, 0}, 1},
 		{"HardSigmoid", {hard_sigmoid, 0.2F, 0.5F}, 2},
 		{"LeakyRelu", {leaky_relu, 0.01F, 0}, 1},
 		{"Relu", {relu, 0, 0}, 0},
-		{"ScaledTanh", {scaled_tangent, 1, 1}, 2},
+		{"ScaledTanh", {scaled_tangent, NAN, NAN}, 2},
 		{"Sigmoid", {sigmoid, 0, 0}, 0},
 		{"Softplus", {softplus, 0, 0}, 0},
 		{"Softsign", {softsign, 0, 0}, 0},

@@ -45,8 +45,8 @@ struct recurrent {
 /* How many gates and functions one has. */
 int recurrent_gates(enum recurrent_kind kind);
 int recurrent_functions(enum recurrent_kind kind);
-/* Finds a function by its name, with the parameters that it has by default, and says how many of
- * them it has. -1: there is no such function. */
+/* Finds a function by its name, with the parameters that it has by default (NAN: it has none), and
+ * says how many of them it has. -1: there is no such function. */
 int recurrent_function(const char *name, struct recurrent_function *f, int *parameters);
 /* The part of thread `thread` of `threads` of a struct recurrent. -1: there is no memory. */
 int recurrent_run(const void *with, float *const *buffers, int thread, int threads);

@@ -388,7 +388,7 @@ def recurrent(g):
     inputs += [make() if r.random() < 0.5 else "" for make in more]
     at = {"clip": 0.5} if r.random() < 0.3 else {}
     if r.random() < 0.3:
-        at["activations"] = [str(f) for f in r.choice(["Relu", "Tanh", "Sigmoid", "HardSigmoid", "Softsign", "ScaledTanh"], functions * sides)]
+        at["activations"] = [str(f) for f in r.choice(["Relu", "Tanh", "Sigmoid", "HardSigmoid", "Softsign", "Elu"], functions * sides)]
     if kind == "LSTM":
         at["input_forget"] = int(r.random() < 0.2)
     if kind == "GRU":
