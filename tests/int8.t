@@ -27,6 +27,12 @@ ok $? 'products of four are proposed where there is an instruction for them, els
 ! grep '"dtype":"s8' "$tmp/dots" | grep -q '"depth":4'
 ok $? 'and for a source without a sign'
 
+# Taps with gaps between them are never long enough together for a tile: their convolutions have candidates without.
+printf 'op,prob,layout,post,dtype\nconv2d,mb1_ic8ih20_oc16oh20_kh3ph2dh1,nhwc,bias scale shift,u8:s8:u8\nconv2d,mb1_g2ic16ih20_oc32oh16_kh3dh1,nhwc,bias scale,s8\nconv2d,mb1_ic3ih20_oc16oh16_kh3dh1,nhwc,bias,bf16\n' >"$tmp/gaps.csv"
+"$bin/tl-extract" -q --format csv "$tmp/gaps.csv" | "$bin/tl-gen" --arch=avx512_amx -n 20 >"$tmp/gaps"
+[ $? -eq 0 ] && [ "$(count '"type":"candidate"' "$tmp/gaps")" -eq 60 ]
+ok $? 'dilated convolutions of few channels have candidates on a machine with tiles' || grep '"end"' "$tmp/gaps" | sed 's/^/# /'
+
 measures_for 3 avx512_amx avx512_bf16 avx512_vnni avx512 avx2 scalar
 if has_isa avx512_vnni; then
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*".*"verdict":"' "$tmp/r-avx512_vnni")" -ge 1 ] ||

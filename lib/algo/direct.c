@@ -176,6 +176,12 @@ static void limit_tiles(struct range *r, const struct workload *w, int64_t merge
 		range_more(r, DEPTH, tile_tmul_depth(&w->dtype, r->machine->tiles, merged));
 }
 
+/* Can the taps of a kernel row be one run of k? */
+static int merges(const struct conv *p)
+{
+	return p->dw == 1 && p->kw > 1;
+}
+
 int direct_ranges(const struct workload *w, struct range *r)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
@@ -189,7 +195,7 @@ int direct_ranges(const struct workload *w, struct range *r)
 		return 0;
 	channels = padded_channels(w, r, p.ic);
 	range_tmul(r, DEPTH, w, channels, p.ow, 1);
-	if (r->space && !r->tmul)
+	if (r->space && !r->tmul && merges(&p))
 		range_tmul(r, DEPTH, w, p.kw * channels, p.ow, 1);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
@@ -227,7 +233,7 @@ int direct_ranges(const struct workload *w, struct range *r)
 		range_only(r, COPY, 1, "channels are padded in the copy");
 		range_only(r, KC, 0, "padded channels are no chunks");
 	}
-	if (p.dw != 1 || p.kw == 1)
+	if (!merges(&p))
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
 	list_groups(r, &p);
 	if (!k || !k[MERGE])
