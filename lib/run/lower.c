@@ -288,9 +288,10 @@ static int find_tasks(struct lowering *l, struct err *e)
 	return 0;
 }
 
+/* All of these are floats here. */
 static int is_runtime_type(int elem)
 {
-	return elem == VALUE_F32 || elem_is_int(elem) || elem == VALUE_F64 || elem == VALUE_UNKNOWN;
+	return elem_is_int(elem) || elem_is_real(elem) || elem == VALUE_UNKNOWN;
 }
 
 static int make_inputs(struct lowering *l, struct graph_io *io, struct err *e)

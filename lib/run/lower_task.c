@@ -504,7 +504,7 @@ int lower_product(struct lowering *l, const struct graph_node *n, const struct t
 		lower_dense(l, &w, NULL, node_label(l->g, n), &w);
 	}
 	k.load = t->w;
-	if (workload_finish(&k.load, e))
+	if (workload_set_dtype(&k.load, "f32", strlen("f32"), e) || workload_finish(&k.load, e))
 		return -1;
 	take_weights(&k, &w);
 	k.role[TENSOR_SRC] = *x;
