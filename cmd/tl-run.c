@@ -1,5 +1,6 @@
 /* tl-run: a model on tuned kernels: its outputs, and how long it takes.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,9 +178,10 @@ static void check_usage(uint64_t *seed)
 	char *end;
 
 	if (seed_text) {
+		errno = 0;
 		*seed = strtoull(seed_text, &end, 10);
-		if (!*seed_text || *end || *seed_text == '-')
-			usage("--random-weights wants a number");
+		if (*seed_text < '0' || *seed_text > '9' || *end || errno)
+			usage("--random-weights wants a number of 0 to 18446744073709551615");
 	}
 	if (save_weights && !seed_text)
 		usage("--save-weights belongs to --random-weights");
