@@ -110,12 +110,69 @@ def linear(g, kind):
     return g.add(name, *whole(g, [k, m] if ta else [m, k], kind), *b, *c, *result, domain=DOMAIN, transA=ta, transB=tb, alpha=float(r.choice([1, 0.7])))
 
 
+# ---- fused ----
+
+def some(g, *dims):
+    return g.input(((g.rng.integers(-128, 128, dims) + 0.5) / 64).astype(F))
+
+
+def fused_product(g):
+    r = g.rng
+    m, k, n = (int(v) for v in r.choice([1, 3, 8, 17], 3))
+    batch, ta, tb = dims_of(r, 1, 2) if r.random() < 0.5 else [], int(r.integers(2)), int(r.integers(2))
+    left, right = batch + ([k, m] if ta else [m, k]), (batch if r.random() < 0.5 else []) + ([n, k] if tb else [k, n])
+    return g.add("FusedMatMul", some(g, *left), some(g, *right) if r.random() < 0.5 else g.floats(*right), domain=DOMAIN, transA=ta, transB=tb,
+                 alpha=float(one_of(g, 1, 0.25)))
+
+
+def activation_of(g, conv):
+    kind = str(one_of(g, "Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Clip"))
+    params = {"LeakyRelu": [0.2], "HardSigmoid": [0.3, 0.4], "Clip": [-0.5, 0.75]}.get(kind, [])
+    if conv:
+        return {"activation": kind, **({"activation_params": params} if params else {})}
+    return {"activation": kind if kind != "Clip" else "Relu", **{f"activation_{n}": v for n, v in zip(("alpha", "beta"), params) if kind != "Clip"}}
+
+
+def fused_conv(g):
+    r = g.rng
+    c, o = (int(v) for v in r.choice([1, 3, 8], 2))
+    x, w, more = some(g, 1, c, 7, 6), g.floats(o, c, 3, 3, low=-0.5, high=0.5), {"pads": [1, 1, 1, 1]}
+    z = [some(g, *g[g.add("Conv", x, w, **more)].shape)] if r.random() < 0.5 else []
+    return g.add("FusedConv", x, w, g.floats(o), *z, domain=DOMAIN, **more, **activation_of(g, True))
+
+
+def fused_gemm(g):
+    r = g.rng
+    m, k, n = (int(v) for v in r.choice([1, 3, 8, 17], 3))
+    return g.add("FusedGemm", some(g, m, k), g.floats(n, k), *([g.floats(n)] if r.random() < 0.5 else []), domain=DOMAIN, transB=1,
+                 alpha=float(one_of(g, 1, 0.5)), **activation_of(g, False))
+
+
+def fused_rows(g):
+    r, dims = g.rng, [int(one_of(g, 1, 2)), int(one_of(g, 1, 3, 5)), int(one_of(g, 4, 8, 17))]
+    x, size = some(g, *dims), dims[-1]
+    kind = str(one_of(g, "Gelu", "QuickGelu", "FastGelu", "BiasGelu", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"))
+    if kind in ("Gelu", "QuickGelu"):
+        return g.add(kind, x, domain=DOMAIN, **({"alpha": 1.3} if kind == "QuickGelu" and r.random() < 0.5 else {}))
+    if kind in ("FastGelu", "BiasGelu"):
+        return g.add(kind, x, *([g.floats(size)] if kind == "BiasGelu" or r.random() < 0.5 else []), domain=DOMAIN)
+    skip, scale = some(g, *dims), g.floats(size, low=0.5, high=1.5)
+    rest = [g.floats(size) if r.random() < 0.5 else ""] if kind == "SkipLayerNormalization" else []
+    rest += [g.floats(size)] if r.random() < 0.5 else []
+    names = g.add(kind, x, skip, scale, *rest, domain=DOMAIN, n=4, **({"epsilon": 0.01} if r.random() < 0.5 else {}))
+    return g.add("Add", names[0], names[3]) if r.random() < 0.5 else names[0]
+
+
 def random_microsoft(seed):
     r = np.random.default_rng([seed, 4])
     for _ in range(20):
         g = Graph(r, 21)
         try:
-            g.outputs = [reals(g) if r.random() < 0.6 else linear(g, str(r.choice(["uint8", "int8"])))]
+            kind = r.random()
+            if kind < 0.3:
+                g.outputs = [(fused_product, fused_conv, fused_gemm, fused_rows, fused_rows)[int(r.integers(5))](g)]
+            else:
+                g.outputs = [reals(g) if kind < 0.7 else linear(g, str(r.choice(["uint8", "int8"])))]
             return g
         except Refused:
             continue

@@ -44,6 +44,11 @@ int rewrite_one(struct rewrite *r, const char *type, int in, const char *what)
 	return out;
 }
 
+void rewrite_keep(struct rewrite *r)
+{
+	*graph_add_node(r->b.g) = *r->n;
+}
+
 int rewrite_plus(struct rewrite *r, int in, int addend)
 {
 	const int both[] = {in, addend};
@@ -78,7 +83,9 @@ static void activate(struct rewrite *r, int in, const char *type)
 	if (!strcmp(type, "Clip")) {
 		build_float(&r->b, n, "min", p);
 		build_float(&r->b, n, "max", q);
-	} else if (!strcmp(type, "LeakyRelu") || !strcmp(type, "HardSigmoid")) {
+	} else if (!strcmp(type, "LeakyRelu")) {
+		build_float(&r->b, n, "alpha", p);
+	} else if (!strcmp(type, "HardSigmoid")) {
 		build_float(&r->b, n, "alpha", p);
 		build_float(&r->b, n, "beta", q);
 	}
@@ -196,6 +203,7 @@ static void skip_norm(struct rewrite *r)
 	int simple = strstr(r->n->type, "Simplified") != NULL;
 	int bias = rewrite_in(r, simple ? 3 : 4), sum = rewrite_out(r, 3);
 	int first[] = {rewrite_in(r, 0), rewrite_in(r, 1)}, in[3], out[3];
+	struct graph_node *n;
 
 	if (bias >= 0)
 		first[1] = rewrite_plus(r, first[1], bias);
@@ -207,8 +215,10 @@ static void skip_norm(struct rewrite *r)
 	in[2] = simple ? -1 : rewrite_in(r, 3);
 	for (int i = 0; i < 3; i++)
 		out[i] = rewrite_out(r, i);
-	build_node(&r->b, simple ? "SimplifiedLayerNormalization" : "LayerNormalization", in,
-		   in[2] < 0 ? 2 : 3, out, out[1] < 0 && out[2] < 0 ? 1 : 3);
+	n = build_node(&r->b, simple ? "SimplifiedLayerNormalization" : "LayerNormalization", in,
+		       in[2] < 0 ? 2 : 3, out, out[1] < 0 && out[2] < 0 ? 1 : 3);
+	n->name = r->n->name;
+	build_float(&r->b, n, "epsilon", node_float(r->n, "epsilon", 1e-12F));
 }
 
 /* The sum of the rows of tables for words, places and kinds, normalized. */
@@ -285,6 +295,12 @@ static const struct rewrite_row whole[] = {
 	{"", "MatMulInteger", rewrite_integers},
 	{"", "QLinearConv", rewrite_linear_conv},
 	{"", "QLinearMatMul", rewrite_linear_matmul},
+	{"com.microsoft", "BiasGelu", bias_gelu},
+	{"com.microsoft", "FastGelu", bias_gelu},
+	{"com.microsoft", "FusedConv", fused, "Conv"},
+	{"com.microsoft", "FusedGemm", fused, "Gemm"},
+	{"com.microsoft", "FusedMatMul", rewrite_run_matmul},
+	{"com.microsoft", "Gelu", rewrite_gelu},
 	{"com.microsoft", "MatMulNBits", rewrite_linear_bits},
 	{"com.microsoft", "QGemm", rewrite_linear_gemm},
 	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
@@ -296,6 +312,10 @@ static const struct rewrite_row whole[] = {
 	{"com.microsoft", "QLinearSigmoid", rewrite_linear_unary},
 	{"com.microsoft", "QLinearSoftmax", rewrite_linear_softmax},
 	{"com.microsoft", "QLinearWhere", rewrite_linear_where},
+	{"com.microsoft", "QuickGelu", rewrite_quick_gelu},
+	{"com.microsoft", "SkipLayerNormalization", skip_norm},
+	{"com.microsoft", "SkipSimplifiedLayerNormalization", skip_norm},
+	{"com.microsoft", "TransposeMatMul", rewrite_run_matmul},
 };
 
 static const struct rewrite_row *find(const struct graph_node *n, int runs)

@@ -4,7 +4,8 @@
  *
  * The nodes say what is computed of which shape, not every detail of how: masks, scales and scales
  * of quantized numbers are left out. So this is for graphs that are not run. In those that are run,
- * quantized operators alone become nodes, which say all (rewrite_linear.c).
+ * quantized operators and some that are fused become nodes, which say all (rewrite_linear.c,
+ * rewrite_fused.c).
  */
 #ifndef TL_EXTRACT_ONNX_REWRITE_H
 #define TL_EXTRACT_ONNX_REWRITE_H
@@ -41,6 +42,8 @@ int rewrite_between(struct rewrite *r, const char *what);
 /* A node named like the one that is replaced, and what it makes. */
 struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *in, int nin,
 				int out);
+/* The node as it is. */
+void rewrite_keep(struct rewrite *r);
 /* A node of one input that makes a value between. */
 int rewrite_one(struct rewrite *r, const char *type, int in, const char *what);
 /* The node's attributes, but those whose names begin so. */
@@ -57,6 +60,7 @@ rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, r
 rewrite_fn rewrite_linear_binary, rewrite_linear_bits, rewrite_linear_concat, rewrite_linear_conv,
 	rewrite_linear_gemm, rewrite_linear_matmul, rewrite_linear_softmax, rewrite_linear_unary,
 	rewrite_linear_where, rewrite_integers,
-	rewrite_dynamic_quantize; /* of graphs that are run */
+	rewrite_dynamic_quantize;				 /* of graphs that are run */
+rewrite_fn rewrite_gelu, rewrite_quick_gelu, rewrite_run_matmul; /* likewise */
 
 #endif

@@ -34,11 +34,6 @@ static const char *plain_type(const struct rewrite *r)
 	return r->n->type + strlen("QLinear");
 }
 
-static void keep(struct rewrite *r)
-{
-	*graph_add_node(r->b.g) = *r->n;
-}
-
 /* Results halfway between two steps may be a step from onnxruntime's, which multiplies what is left
  * of whole numbers by one factor, and adds the zero point of the result before it rounds.
  * QuantizeLinear rounds first. */
@@ -75,7 +70,7 @@ void rewrite_linear_unary(struct rewrite *r)
 	int in, out;
 
 	if (node_int(r->n, "channels_last", 0)) {
-		keep(r);
+		rewrite_keep(r);
 		return;
 	}
 	in = real_at(r, 0);
@@ -162,7 +157,7 @@ void rewrite_linear_matmul(struct rewrite *r)
 	int in[2], out;
 
 	if (has_weights(r, 3)) {
-		keep(r);
+		rewrite_keep(r);
 		return;
 	}
 	in[0] = real(r, 0, rewrite_in(r, 1), rewrite_in(r, 2), -2);
@@ -179,7 +174,7 @@ void rewrite_linear_conv(struct rewrite *r)
 	int in[3], out, nin = 2;
 
 	if (has_weights(r, 3)) {
-		keep(r);
+		rewrite_keep(r);
 		return;
 	}
 	in[0] = real_at(r, 0);
