@@ -256,6 +256,10 @@ ok $? 'a choice whose id is not that of its knobs is refused'
 [ $? -eq 0 ] && grep -q 'the model has no open dimension "nothing"' "$tmp/err"
 ok $? '--dim of a name that the model lacks is told' || sed 's/^/# /' "$tmp/err"
 
+"$bin/tl-run" --no-db -m none --random-weights 99999999999999999999 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -e '--random-weights wants a number of 0 to' "$tmp/err"
+ok $? 'a seed of more than 64 bits is refused'
+
 # Before the first word there is no past: an open dimension of size 0.
 past=tests/run/cases/no_past
 "$bin/tl-run" --no-db -m none --shape past:1,2,0,4 -o "$tmp/past.npz" "$past.onnx" &&

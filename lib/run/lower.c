@@ -64,6 +64,7 @@ static lower_fn *const table[OPERATORS] = {
 	[OP_GlobalMaxPool] = lower_global_pool,
 	[OP_Greater] = lower_scalar,
 	[OP_GreaterOrEqual] = lower_scalar,
+	[OP_GridSample] = lower_sample,
 	[OP_GroupNormalization] = lower_group_norm,
 	[OP_HardSigmoid] = lower_hard_sigmoid,
 	[OP_HardSwish] = lower_unary,

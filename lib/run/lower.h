@@ -18,10 +18,10 @@
  * plan.h) compute functions that are rare, or that depend on data in a way that nests cannot
  * express: gathering (gather.h), comparisons, choice and other functions of scalars (scalar.h),
  * functions of rows (lines.h), elements picked by a table of each dimension (picks.h), images of
- * another size (resize.h, resample.h), pools of any rank (windows.h), convolutions tap by tap
- * (taps.h), images out of columns (columns.h), sums of products by letters (contract.h), attention
- * (attend.h), the steps of recurrent networks (recurrent.h). A node whose operands are dense is one
- * call of lower_plain().
+ * another size (resize.h, resample.h) or at other places (sample.h), pools of any rank (windows.h),
+ * convolutions tap by tap (taps.h), images out of columns (columns.h), sums of products by letters
+ * (contract.h), attention (attend.h), the steps of recurrent networks (recurrent.h). A node whose
+ * operands are dense is one call of lower_plain().
  *
  * Attributes (lower_attributes.c). node_attr() marks each attribute that it gives. Lowering begins
  * without marks, and at its end refuses a node that has an attribute without one, by name. So an
@@ -279,6 +279,7 @@ lower_fn lower_taps;					   /* lower_taps.c */
 lower_fn lower_einsum, lower_matmul;			   /* lower_einsum.c */
 lower_fn lower_gemm;					   /* lower_gemm.c */
 lower_fn lower_recurrent;				   /* lower_recurrent.c */
+lower_fn lower_sample;					   /* lower_sample.c */
 lower_fn lower_concat;					   /* lower_concat.c */
 lower_fn lower_pool, lower_global_pool;			   /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,

@@ -372,6 +372,18 @@ def product(g):
                  transB=tb, alpha=float(r.choice([1, 0.5])), beta=float(r.choice([1, 2])))
 
 
+def sample(g):
+    r = g.rng
+    flat = r.random() < 0.7 or g.opset < 20
+    modes = ["linear", "nearest", "cubic"] if flat else ["linear", "nearest"]
+    mode = modes[int(r.integers(len(modes)))]
+    if g.opset < 20:
+        mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
+    x, n = floats(g, [int(r.integers(1, 3)), int(r.integers(1, 4)), *[int(v) for v in r.integers(1, 7, 3 - flat)]]), 3 - int(flat)
+    places = g.input(r.uniform(-2, 2, [g[x].shape[0], *[int(v) for v in r.integers(1, 6, n)], n]).astype(F))
+    return g.add("GridSample", x, places, mode=mode, padding_mode=str(r.choice(["zeros", "border", "reflection"])), align_corners=int(r.integers(2)))
+
+
 RECURRENT = {"LSTM": (4, 3), "GRU": (3, 2), "RNN": (1, 1)}  # gates and functions
 
 
@@ -397,7 +409,7 @@ def recurrent(g):
 
 
 FAMILIES = [(arithmetic, 4), (bits, 2), (cast, 2), (one_argument, 4), (where, 1), (quantize, 1), (reduce, 4), (extreme, 1), (top, 1), (cumulate, 1),
-            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2), (recurrent, 1)]
+            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2), (recurrent, 1), (sample, 1)]
 TRIES = 20
 
 

@@ -863,11 +863,27 @@ def recurrent():
     return m
 
 
+def samples():
+    """Images sampled at places, inside and outside of them."""
+    m = Model("samples", 20)
+    x = m.input("x", rng.uniform(-1, 1, (2, 3, 5, 4)).astype(np.float32))
+    places = m.input("places", rng.uniform(-1.6, 1.6, (2, 3, 6, 2)).astype(np.float32))
+    box = m.input("box", rng.uniform(-1, 1, (1, 2, 3, 4, 5)).astype(np.float32))
+    there = m.input("there", rng.uniform(-1.6, 1.6, (1, 2, 3, 2, 3)).astype(np.float32))
+    for padding in ("zeros", "border", "reflection"):
+        for aligned in (0, 1):
+            for mode in ("linear", "nearest", "cubic"):
+                m.output(m.add("GridSample", x, places, mode=mode, padding_mode=padding, align_corners=aligned))
+            m.output(m.add("GridSample", box, there, mode="nearest" if aligned else "linear", padding_mode=padding))
+    m.output(m.add("Relu", m.add("GridSample", x, m.add("Tanh", places))))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     model = make()
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         model.save(sys.argv[1])
-for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups, packed, recurrent)):
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads, quantized, transposed, copies, groups, packed, recurrent, samples)):
     rng = np.random.default_rng(seed)
     if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         make().save(sys.argv[1])
