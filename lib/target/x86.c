@@ -526,8 +526,11 @@ static void leave(struct x86 *x)
 	x86_line(x, "ret");
 }
 
-static void constant_line(struct x86 *x, double value)
+/* What lies beyond single precision is infinite in it: the assembler refuses such numbers. */
+static void constant_line(struct x86 *x, double number)
 {
+	const double value = (double)(float)number;
+
 	if (isinf(value))
 		x86_line(x, ".long %s", value < 0 ? "0xff800000" : "0x7f800000");
 	else if (isnan(value))
