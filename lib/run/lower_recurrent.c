@@ -58,7 +58,11 @@ static int read(struct lowering *l, const struct graph_node *n, struct recurrent
 	const struct shape *x = &l->g->value[n->in[0]]->shape, *w = &l->g->value[n->in[2]]->shape;
 	const char *direction = node_str(n, "direction", "forward");
 	const int is_two = !strcmp(direction, "bidirectional");
+	struct place known;
 
+	for (int i = 0; i < 3; i++)
+		if (lower_shape(l, n->in[i], &known, e))
+			return -1;
 	*r = (struct recurrent){.kind = node_is(n, OP_LSTM)  ? RECURRENT_LSTM
 					: node_is(n, OP_GRU) ? RECURRENT_GRU
 							     : RECURRENT_SIMPLE,

@@ -23,7 +23,10 @@ int lower_sample(struct lowering *l, const struct graph_node *n, struct err *e)
 	struct sample *s = arena_new(l->p->a, struct sample);
 	const int mode = find_word(node_str(n, "mode", "linear"), modes, 3);
 	const int padding = find_word(node_str(n, "padding_mode", "zeros"), paddings, 3);
+	struct place known;
 
+	if (lower_shape(l, n->in[0], &known, e) || lower_shape(l, n->in[1], &known, e))
+		return -1;
 	s->rank = x->rank - 2;
 	if (s->rank < 1 || s->rank > SAMPLE_RANK || at->rank != x->rank ||
 	    at->dim[at->rank - 1] != s->rank || at->dim[0] != x->dim[0])
