@@ -29,7 +29,7 @@ sub others {
 	my %test = map { family($_) => 1 } map { lines($_, 'workload') } @_;
 	while (<STDIN>) {
 		next if $test{family($_)};
-		s/"status":/"run":"$no_run",$&/ if !/"run":/;
+		s/"status":/"run":"$no_run",$&/ if !/"run":"/;
 		print;
 	}
 }
