@@ -121,6 +121,11 @@ def fused_product(g):
     m, k, n = (int(v) for v in r.choice([1, 3, 8, 17], 3))
     batch, ta, tb = dims_of(r, 1, 2) if r.random() < 0.5 else [], int(r.integers(2)), int(r.integers(2))
     left, right = batch + ([k, m] if ta else [m, k]), (batch if r.random() < 0.5 else []) + ([n, k] if tb else [k, n])
+    if batch and r.random() < 0.4:
+        split = {"transBatchA": 1} if len(right) < len(left) else {"transBatchA": int(r.integers(2)), "transBatchB": 1}
+        left = [left[-2], *batch, left[-1]] if split["transBatchA"] else left
+        right = [right[-2], *batch, right[-1]] if "transBatchB" in split else right
+        return g.add("FusedMatMul", some(g, *left), some(g, *right), domain=DOMAIN, transA=ta, transB=tb, **split)
     return g.add("FusedMatMul", some(g, *left), some(g, *right) if r.random() < 0.5 else g.floats(*right), domain=DOMAIN, transA=ta, transB=tb,
                  alpha=float(one_of(g, 1, 0.25)))
 

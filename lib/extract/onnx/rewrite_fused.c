@@ -1,6 +1,8 @@
 /* What onnxruntime fuses in graphs that are run: nodes that say all that it computes. */
 #include "lib/extract/onnx/rewrite.h"
 
+#include <string.h>
+
 void rewrite_gelu(struct rewrite *r)
 {
 	const int in = rewrite_in(r, 0);
@@ -17,25 +19,32 @@ void rewrite_quick_gelu(struct rewrite *r)
 		    node_float(r->n, "alpha", 1.702F));
 }
 
+/* The letters of a side, of which the dimensions are `first` and `last` in the product: batches may
+ * stand between them in the file, instead of before. */
+static const char *letters(const struct rewrite *r, const char *turns, const char *splits,
+			   char first, char last)
+{
+	const int turned = node_int(r->n, turns, 0) != 0, split = node_int(r->n, splits, 0) != 0;
+
+	return arena_printf(r->b.a, split ? "%c...%c" : "...%c%c", turned ? last : first,
+			    turned ? first : last);
+}
+
 /* alpha * A B, where matrices may be transposed: letters say that of any number of batches, which
- * are not known here. Batches that are transposed with their matrices are left to the node. */
+ * are not known here. */
 void rewrite_run_matmul(struct rewrite *r)
 {
-	const int a = node_int(r->n, "transA", 0) != 0, b = node_int(r->n, "transB", 0) != 0;
+	const char *a = letters(r, "transA", "transBatchA", 'i', 'j');
+	const char *b = letters(r, "transB", "transBatchB", 'j', 'k');
+	const int is_plain = !strcmp(a, "...ij") && !strcmp(b, "...jk");
 	const float alpha = node_float(r->n, "alpha", 1);
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
 	const int out = alpha == 1 ? rewrite_made(r, 0) : rewrite_between(r, "product");
 	struct graph_node *n;
 
-	if (node_int(r->n, "transBatchA", 0) || node_int(r->n, "transBatchB", 0)) {
-		rewrite_keep(r);
-		return;
-	}
-	n = rewrite_node(r, a || b ? "Einsum" : "MatMul", in, 2, out);
-	if (a || b)
-		build_str(&r->b, n, "equation",
-			  arena_printf(r->b.a, "...%s,...%s->...ik", a ? "ji" : "ij",
-				       b ? "kj" : "jk"));
+	n = rewrite_node(r, is_plain ? "MatMul" : "Einsum", in, 2, out);
+	if (!is_plain)
+		build_str(&r->b, n, "equation", arena_printf(r->b.a, "%s,%s->...ik", a, b));
 	if (alpha != 1) {
 		const int scaled[] = {out, build_number(&r->b, (double)alpha)};
 
