@@ -440,7 +440,7 @@ static void test_computed(void)
 	       "8x6:6x5", "gathered, joined, with a dimension more");
 }
 
-/* What an operator makes of an image, as a convolution by one tap shows. */
+/* An operator makes such a shape of an image, as a convolution by one tap shows. */
 static void made(const char *lines, const char *want, const char *what)
 {
 	struct buf b = BUF_INIT;

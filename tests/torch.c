@@ -414,7 +414,7 @@ static void test_norm(void)
 		     "quant_min=-127 quant_max=127 dtype=2 -> v\n"                                  \
 		     "conv2d.default input=d weight=v bias=c padding=[1,1] -> y\n"
 
-/* What torchao's quantizers make of a program. */
+/* Programs are read as torchao's quantizers leave them. */
 static void test_quantized(void)
 {
 	check(QUANTIZED "relu.default self=y -> z\n" QUANTIZE("z", "p", "r"),

@@ -7,7 +7,7 @@
 #include "lib/run/lower.h"
 #include "lib/run/recurrent.h"
 
-/* What functions there are where the node names none. */
+/* A node that names no functions has these. */
 static const char *const defaults[] = {
 	[RECURRENT_LSTM] = "Sigmoid,Tanh,Tanh",
 	[RECURRENT_GRU] = "Sigmoid,Tanh",

@@ -152,7 +152,7 @@ static void add_product(const struct work *w, const float *state, int first, int
 	}
 }
 
-/* What comes from the input, with the bias of that side, and of the state's side but for gates from
+/* Gates begin with the input's products and its bias, and with the state's bias but for those from
  * `own` on. */
 static void begin_gates(const struct work *w, const float *input, int own)
 {

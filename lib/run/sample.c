@@ -4,7 +4,7 @@
 
 enum { TAPS = 4, TAPS_ALL = TAPS * TAPS * TAPS };
 
-/* What a point is made of along one dimension: elements (-1: a zero) and their weights. */
+/* A point is a sum of these elements along one dimension (-1: a zero), by their weights. */
 struct along {
 	int n;
 	int64_t at[TAPS];

@@ -526,7 +526,7 @@ static void leave(struct x86 *x)
 	x86_line(x, "ret");
 }
 
-/* What lies beyond single precision is infinite in it: the assembler refuses such numbers. */
+/* A number beyond single precision is infinite in it: the assembler would refuse it. */
 static void constant_line(struct x86 *x, double number)
 {
 	const double value = (double)(float)number;

@@ -79,8 +79,8 @@ int infer_options_read(struct infer_options *o, const struct infer_words *w, str
 void infer_options_unused(const struct infer_options *o,
 			  void (*say)(const char *what, const char *name));
 void infer_options_free(struct infer_options *o);
-/* What --shape says of an input, NULL: nothing; what --dim says of a name, DIM_UNKNOWN: nothing. It
- * is marked as used. */
+/* Returns the shape that --shape gives an input (NULL: none), and the size that --dim gives a name
+ * (DIM_UNKNOWN: none). Both mark it as used. */
 struct input_shape *infer_given_shape(const struct infer_options *o, const char *name);
 int64_t infer_given_dim(const struct infer_options *o, const char *name);
 

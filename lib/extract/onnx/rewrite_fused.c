@@ -1,4 +1,5 @@
-/* What onnxruntime fuses in graphs that are run: nodes that say all that it computes. */
+/* Operators that onnxruntime fuses become nodes that say all that it computes, in graphs that are
+ * run. */
 #include "lib/extract/onnx/rewrite.h"
 
 #include <string.h>
