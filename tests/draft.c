@@ -159,6 +159,23 @@ static void test_borders(void)
 	faster("direct", bands, parts, 1.2, "bands instead of parts of rows");
 }
 
+/* A phase of the team splits the left side in halves. Threads that divide the columns read all of
+ * them, those that divide the rows their own. */
+static void test_others(void)
+{
+	static const char rows[] = " vl=16 nv=2 mr=32 mc=1 nc=0 par=0 pack_a=0 depth=32",
+			  columns[] = " vl=16 nv=2 mr=32 mc=0 nc=1 par=0 pack_a=0 depth=32";
+	double others;
+
+	use("matmul", "128x512:512x512", NULL);
+	others = draft("gemm_bf16x2", columns, &avx512).others_bytes;
+	ok(others == 128 * 512 * 4 / 2, "columns: %g bytes from the other thread", others);
+	others = draft("gemm_bf16x2", rows, &avx512).others_bytes;
+	ok(others == 0, "rows: %g bytes from the other thread", others);
+	others = draft("gemm", " vl=16 nv=2 mr=8 mc=0 nc=1", &avx512).others_bytes;
+	ok(others == 0, "no phase: %g bytes from the other thread", others);
+}
+
 static void test_memory(void)
 {
 	struct limits small = avx512;
@@ -398,6 +415,7 @@ int main(void)
 	test_tiles();
 	test_threads();
 	test_borders();
+	test_others();
 	test_memory();
 	test_cold();
 	test_streams();

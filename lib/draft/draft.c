@@ -125,6 +125,24 @@ static double border_cycles(const struct draft *d)
 	return max(BORDER * d->walk.borders - BORDER_HIDDEN * d->compute_cycles, 0);
 }
 
+/* A thread reads at so many bytes a cycle what another one wrote in the phase before, for it lies
+ * in that one's cache: fitted to the Granite Rapids (docs/EXPERIMENTS.md, "Single precision by
+ * halves"). Phases in single precision stay as models learned them, without it. */
+static const double FROM_OTHERS = 4;
+
+static double others_bytes(const struct draft *d, const double *touched)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < d->n->nbuffers; i++) {
+		const struct buffer *b = &d->n->buffer[i];
+
+		if (b->kind == BUFFER_TEAM && elem_size(b->elem) < elem_size(ELEM_F32))
+			bytes += max(touched[i] - (double)buffer_bytes(b) / d->walk.threads, 0);
+	}
+	return bytes;
+}
+
 static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 {
 	const struct nest *n = d->n;
@@ -160,7 +178,9 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	d->l2_bytes = bytes[FROM_L2].warm;
 	d->l3_bytes = bytes[FROM_L3].warm;
 	d->memory_bytes = bytes[FROM_MEMORY].warm;
-	besides_s = assumed.fork_s * d->forks + border_cycles(d) / hz;
+	d->others_bytes = others_bytes(d, touched);
+	besides_s =
+		assumed.fork_s * d->forks + (border_cycles(d) + d->others_bytes / FROM_OTHERS) / hz;
 	d->warm_s = overlapped(warm, 1 + LEVELS) / hz + besides_s;
 	d->seconds = (overlapped(far, 1 + LEVELS) + wait_cycles(m, &bytes[FROM_MEMORY])) / hz +
 		     besides_s;

@@ -34,8 +34,9 @@ struct draft {
 	double compute_cycles;			 /* as if all data were in the first-level cache */
 	double uneven_cycles;			 /* the part of them that is due to unequal items */
 	double l2_bytes, l3_bytes, memory_bytes; /* moved from there, no operand cold */
-	int forks;    /* starts of a team, and barriers; 0 with one thread */
-	double items; /* iterations of the longest phase's parallel loops, all threads' */
+	double others_bytes; /* read from what others wrote in a phase before, in narrow elements */
+	int forks;	     /* starts of a team, and barriers; 0 with one thread */
+	double items;	     /* iterations of the longest phase's parallel loops, all threads' */
 	/* What the prediction is made from. */
 	struct walk walk;
 	double whole, body[WALK_LOOPS]; /* working sets, bytes */
