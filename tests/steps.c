@@ -382,7 +382,7 @@ static int is_pool_right(int whole)
 			 .images = pick(1, 2),
 			 .channels = pick(1, 40),
 			 .ih = pick(4, 8),
-			 .iw = pick(4, 8),
+			 .iw = pick(5, 8), /* as wide as a window with gaps */
 			 .kh = pick(1, 3),
 			 .kw = pick(1, 3),
 			 .sh = pick(1, 2),
