@@ -147,7 +147,8 @@ static int replace(struct graph *g, struct value *v, const struct array *a, int 
 	v->kept = NULL;
 	if (!value_room(v, bytes))
 		return err_sys(e, "there is no memory for '%s'", v->name);
-	memcpy(v->data, a->data, bytes);
+	if (bytes) /* else there is no data */
+		memcpy(v->data, a->data, bytes);
 	return 0;
 }
 

@@ -394,6 +394,8 @@ int lower_own_batch_norm(struct lowering *l, const struct graph_node *n, struct 
 
 	if (in->rank < 2)
 		return lower_bad(l, n, e, "has no channels");
+	if (in->rank > PLACE_RANK)
+		return lower_bad(l, n, e, "has too many dimensions");
 	for (int i = 0; i < in->rank; i++)
 		order[i] = i < 2 ? !i : i;
 	return norm_groups(l, n, in->dim[1], order, e);

@@ -302,8 +302,9 @@ int network_set_inputs(struct network *n, const struct arrays *all, struct err *
 					       "the input '%s' is of integers, and has NaN or "
 					       "infinity at element %lld",
 					       v->name, (long long)k);
-		memcpy(plan_data(&n->plan, n->io.input_at[i]), a->data,
-		       (size_t)a->size * sizeof(float));
+		if (a->size) /* else it has no data */
+			memcpy(plan_data(&n->plan, n->io.input_at[i]), a->data,
+			       (size_t)a->size * sizeof(float));
 	}
 	return 0;
 }

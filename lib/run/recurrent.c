@@ -177,7 +177,7 @@ static float function(const struct work *w, int i, float x)
 	const float limit = w->r->limit;
 
 	if (limit > 0)
-		x = fminf(fmaxf(x, -limit), limit);
+		x = x < -limit ? -limit : x > limit ? limit : x;
 	return f->fn(x, f->alpha, f->beta);
 }
 

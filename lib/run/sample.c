@@ -17,6 +17,8 @@ static float reflected(float x, float least, float most)
 	const float turns = truncf(range > 0 ? over / range : 0), rest = over - turns * range;
 	const int comes_back = fmodf(turns, 2) != 0;
 
+	if (range <= 0)
+		return least;
 	if (over <= 0)
 		return x;
 	return (x < least) != comes_back ? least + rest : most - rest;
@@ -36,8 +38,12 @@ static float padded(const struct sample *s, float x, int64_t size)
 static int64_t element(const struct sample *s, float x, int64_t size)
 {
 	const float at = padded(s, x, size);
+	/* (float)(size - 1) may be rounded up. */
+	const int64_t i = at >= 0 && at <= (float)(size - 1) ? (int64_t)at : -1;
 
-	return at >= 0 && at <= (float)(size - 1) ? (int64_t)at : -1;
+	if (i < size)
+		return i;
+	return s->padding == SAMPLE_ZEROS ? -1 : size - 1;
 }
 
 /* The kernel of Keys (1981), with a = -0.75. */

@@ -68,7 +68,8 @@ static int read_text(struct wire *w, const struct wire_field *f, void *to, struc
 	return wire_text(w, f, to, e);
 }
 
-/* A list of texts becomes one, with commas between them. */
+/* A list of texts becomes one, with a comma behind each, of which parse_attr() takes the last away.
+ */
 static int read_texts(struct wire *w, const struct wire_field *f, void *to, struct err *e)
 {
 	struct buf *b = to;
@@ -78,7 +79,7 @@ static int read_texts(struct wire *w, const struct wire_field *f, void *to, stru
 		return wire_skip(w, f, e);
 	if (wire_text(w, f, &text, e))
 		return -1;
-	buf_fmt(b, "%s%s", b->n ? "," : "", text);
+	buf_fmt(b, "%s,", text);
 	return 0;
 }
 
@@ -111,8 +112,10 @@ int parse_attr(struct wire *w, const struct wire_field *f, struct buf *attrs, st
 	x.is.ints = parse_settle(w, &x.ints);
 	x.is.nfloats = (int)(x.floats.n / sizeof *x.is.floats);
 	x.is.floats = parse_settle(w, &x.floats);
-	if (x.texts.n)
+	if (x.texts.n) {
+		x.texts.s[--x.texts.n] = '\0';
 		x.is.s = parse_settle(w, &x.texts);
+	}
 	buf_free(&x.texts);
 	buf_free(&x.ints);
 	buf_free(&x.floats);
