@@ -86,7 +86,7 @@ static int read(struct lowering *l, const struct graph_node *n, struct recurrent
 	return read_functions(l, n, r, e);
 }
 
-/* An input that may be left out, which has so many elements. */
+/* Gets an input that may be left out, and refuses it where it has not so many elements. */
 static int get(struct lowering *l, const struct graph_node *n, int i, int64_t count,
 	       struct place *to, struct err *e)
 {
@@ -101,7 +101,7 @@ static int get(struct lowering *l, const struct graph_node *n, int i, int64_t co
 				   l->g->value[n->in[i]]->name);
 }
 
-/* The product of the inputs with the weights of one direction. */
+/* Multiplies the inputs by the weights of one direction. */
 static int multiply(struct lowering *l, const struct graph_node *n, const struct recurrent *r,
 		    int64_t direction, struct place *out, struct err *e)
 {

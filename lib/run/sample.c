@@ -34,7 +34,7 @@ static float padded(const struct sample *s, float x, int64_t size)
 	return s->padding == SAMPLE_REFLECTION ? reflected(x, least, most) : x;
 }
 
-/* The element that stands at a whole coordinate, -1: a zero. */
+/* Returns the element that stands at a whole coordinate; -1: it is a zero. */
 static int64_t element(const struct sample *s, float x, int64_t size)
 {
 	const float at = padded(s, x, size);
@@ -80,7 +80,7 @@ static void find_along(const struct sample *s, float place, int64_t size, struct
 		weigh_cubic(x - floorf(x), to->weight);
 }
 
-/* The elements of one channel that a point is made of, of all dimensions. How many they are. */
+/* Finds the elements of one channel that a point is a sum of, and returns how many they are. */
 static int find(const struct sample *s, const float *place, int64_t at[TAPS_ALL],
 		float weight[TAPS_ALL])
 {
