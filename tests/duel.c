@@ -96,6 +96,7 @@ static struct duel limited_final(struct script s, double limit_s)
 
 static void test_others(void)
 {
+	static const double hit[] = {18e-3, 15e-3};
 	struct script s = {.rest = 2e-3, .other = 1e-3, .jitter = 0.001};
 	struct duel d = duel(s, DUEL_FINAL, 0, 100), empty = {0};
 	const struct duel_rules rules = {DUEL_RACE, 0.05, 0, 0}, more = {DUEL_WHOLE, 0.5, 0, 0};
@@ -114,6 +115,12 @@ static void test_others(void)
 	d = duel(s, DUEL_WHOLE, 1, 0);
 	ok(d.n == 12 && d.end == DUEL_LOST, "a whole duel goes on until the ratio is known: %d",
 	   d.n);
+	d = duel((struct script){.head = hit, .n = 2, .rest = 1e-3, .other = 1e-3}, DUEL_WHOLE,
+		 0.01, 0);
+	ok(d.n == 12 && d.ratio.median == 1 && d.spent_s > 0.03,
+	   "if others had its time, a budget more: %d pairs in %g s", d.n, d.spent_s);
+	d = duel((struct script){.rest = 20e-3, .other = 1e-3, .jitter = 0.1}, DUEL_WHOLE, 0.01, 0);
+	ok(d.n == 3, "else it ends with its budget: %d pairs in %g s", d.n, d.spent_s);
 	d = empty;
 	duel_run(&rules, scripted, &s, &d, &e);
 	before = d.n;

@@ -20,6 +20,7 @@ static const double DISTURBED = 1.25; /* times the 20% quantile of its like */
 enum {
 	MIN_CALM = 6,
 	MORE_TIME = 3,
+	MOST_BUDGETS = 5,
 	MIN_LOST = 4,
 	MIN_WON = 8,
 	MIN_KNOWN = 12,
@@ -130,12 +131,33 @@ static int is_known(const struct stat_median *m)
 	return m->hi - m->lo < KNOWN_WIDTH * m->median;
 }
 
+/* Seconds that the calls would have taken if each had been as fast as the fastest of its like. */
+static double calm_s(const struct duel *d)
+{
+	double x = d->x[0], y = d->y[0];
+
+	for (int i = 1; i < d->n; i++) {
+		x = fmin(x, d->x[i]);
+		y = fmin(y, d->y[i]);
+	}
+	return d->n * (x + y);
+}
+
+/* If others had most of the time, a few budgets more may be spent. Else three pairs might have to
+ * do, of which two were disturbed. */
+static int whole_is_spent(const struct duel_rules *rules, const struct duel *d)
+{
+	const int was_calm = calm_s(d) > d->spent_s / 2;
+
+	return d->n > 2 && d->spent_s > rules->budget_s * (was_calm ? 1 : MOST_BUDGETS);
+}
+
 static int whole_is_over(const struct duel_rules *rules, struct duel *d)
 {
 	struct stat_median r = ratios(d, REPORTED);
 
 	d->end = r.hi < 1 ? DUEL_LOST : r.lo > 1 ? DUEL_WON : DUEL_EVEN;
-	return (d->n >= MIN_KNOWN && is_known(&r)) || (d->n > 2 && d->spent_s > rules->budget_s);
+	return (d->n >= MIN_KNOWN && is_known(&r)) || whole_is_spent(rules, d);
 }
 
 static int is_over(const struct duel_rules *rules, struct duel *d)

@@ -16,9 +16,10 @@
  *   first ones were looked at until they won, so their ratio owes something to luck. A win by more
  *   than 10% (that interval) is clear: it needs no new pairs, and its `first` stays empty.
  * - The incumbent stays if the challenger can hardly be better by more than 2% (80% interval), or
- * by 3% when the budget is spent; or after three budgets and 16 pairs. A final makes all pairs that
- * were asked for, or at least DUEL_FINAL_LEAST and as many as its limit of time allows. What the
- * pairs say does not end it.
+ * by 3% when the budget is spent; or after three budgets and 16 pairs. A whole duel, which goes on
+ * even if the winner is clear, may spend five budgets if others had most of the calls' time. A
+ * final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its limit
+ * of time allows. What the pairs say does not end it.
  *
  * Times are rounded to the digits that a record has, so that a replay of the pairs decides alike.
  *
@@ -49,7 +50,7 @@ enum {
 
 enum duel_kind {
 	DUEL_RACE,  /* stop as soon as it is clear that the challenger does not win */
-	DUEL_WHOLE, /* go on until the ratio is known to 2%, even if the winner is clear */
+	DUEL_WHOLE, /* go on until the ratio is known to 2% or the budget is spent */
 	DUEL_FINAL, /* make all pairs */
 };
 
