@@ -140,6 +140,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	m = model_load(argv[1], &features_threads, &e);
+	if (m)
+		model_share(m, MODEL_HOME);
 	if (m && target_default()->limits(&here, &e) == 0) {
 		dataset_open(&data, target_default(), &here);
 		for (int i = 2; i < argc && !*e.msg; i++)

@@ -176,6 +176,27 @@ static void test_others(void)
 	ok(others == 0, "no phase: %g bytes from the other thread", others);
 }
 
+/* One thread has four rows of tiles, 16 panels, 16 steps, each of which reads 64 lines. */
+static void test_prefetches(void)
+{
+	static const char text[] = " vl=16 nv=2 mr=32 mc=0 nc=0 order=1 pack_a=1 ahead=%d depth=32";
+	double lines[3][2];
+
+	use("matmul", "128x512:512x512", NULL);
+	for (int ahead = 0; ahead < 3; ahead++) {
+		char knobs[128];
+		struct draft d;
+
+		snprintf(knobs, sizeof knobs, text, ahead);
+		d = draft("gemm_bf16x2", knobs, &avx512);
+		memcpy(lines[ahead], d.walk.prefetches, sizeof lines[ahead]);
+	}
+	ok(lines[0][0] == 0 && lines[0][1] == 0, "no line is prefetched");
+	ok(lines[1][0] == 4 * 16 * 16 * 64 && lines[1][1] == 0, "each line is: %g", lines[1][0]);
+	ok(lines[2][0] == 0 && lines[2][1] == 16 * 16 * 64, "those of the next panel are, once: %g",
+	   lines[2][1]);
+}
+
 static void test_memory(void)
 {
 	struct limits small = avx512;
@@ -416,6 +437,7 @@ int main(void)
 	test_threads();
 	test_borders();
 	test_others();
+	test_prefetches();
 	test_memory();
 	test_cold();
 	test_streams();

@@ -673,6 +673,12 @@ static void count_rows(struct walk *w, enum walk_op op, double rows, struct work
 	count(w, op, 1, here, times * rows, share * rows);
 }
 
+/* Nothing waits for these lines. They go to the first-level cache, or beyond it. */
+static void count_prefetches(struct walk *w, int beyond, double lines, double share)
+{
+	w->prefetches[beyond] += lines * share * w->outside[w->depth];
+}
+
 /* A product of two tiles keeps its port for as many cycles as the left side has rows (Intel,
  * "Optimization Reference Manual", "Intel Advanced Matrix Extensions"), and each row is loaded by
  * itself. */
@@ -691,6 +697,8 @@ static void walk_product(struct walk *w, const struct node *s, struct work *here
 		   (double)m->down * rows * tmul_products(m) + (double)m->across * groups * halves,
 		   here, times, share);
 	w->flops += 2 * products * TMUL_COLUMNS * m->depth * share * w->outside[w->depth];
+	count_prefetches(w, 0, m->ahead ? (double)m->across * groups * halves : 0, share);
+	count_prefetches(w, 1, m->next_lines, share);
 	evaluate(w, &m->left_row, &left_row);
 	for (int half = 0; half < halves; half++) {
 		const struct affine right = af_add(m->at, af(half * m->half));
@@ -770,7 +778,9 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 			walk_tmul(w, s, here, times, share);
 			break;
 		case NODE_PREFETCH: /* a load that nothing waits for */
-		case NODE_COPY:	    /* blocks of threads alone have these */
+			count_prefetches(w, 0, 1, share);
+			break;
+		case NODE_COPY: /* blocks of threads alone have these */
 		case NODE_WAIT:
 		case NODE_MMA:
 			break;
@@ -801,6 +811,7 @@ void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int
 	w->ops = (struct walk_ops){0};
 	w->inner.fmas = 0;
 	w->flops = w->scalars = w->straddles = w->masks = w->code = w->inner_cycles = 0;
+	w->prefetches[0] = w->prefetches[1] = 0;
 	w->conflict_bytes = w->borders = 0;
 	begin_phase(w, &all);
 	walk_body(w, n->body, &all, 1, 1);

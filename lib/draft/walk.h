@@ -107,11 +107,12 @@ struct walk {
 	double cycles; /* of all phases, as above */
 	struct walk_ops ops;
 	double flops;
-	double scalars;	     /* loads of one value */
-	double straddles;    /* vector accesses that may cross lines */
-	double masks;	     /* accesses with lanes left out */
-	double code;	     /* operations in the text, unrolled */
-	double inner_cycles; /* in innermost loops that multiply and add */
+	double scalars;	      /* loads of one value */
+	double straddles;     /* vector accesses that may cross lines */
+	double masks;	      /* accesses with lanes left out */
+	double prefetches[2]; /* lines, to the first-level cache and to the second-level one */
+	double code;	      /* operations in the text, unrolled */
+	double inner_cycles;  /* in innermost loops that multiply and add */
 	struct walk_inner inner;
 	double conflict_bytes; /* extra traffic from the second-level cache */
 	double borders;	       /* of walk_borders() */

@@ -148,6 +148,8 @@ static void of_ops(struct at *a)
 	a->f[FEATURE_scalars] = feature_share(w->scalars, k->n[WALK_FMA]);
 	a->f[FEATURE_straddles] = feature_share(w->straddles, k->n[WALK_LOAD] + k->n[WALK_STORE]);
 	a->f[FEATURE_masks] = feature_share(w->masks, k->n[WALK_LOAD] + k->n[WALK_STORE]);
+	a->f[FEATURE_prefetches] = feature_ratio(w->prefetches[0], k->n[WALK_FMA]);
+	a->f[FEATURE_prefetches_l2] = feature_ratio(w->prefetches[1], k->n[WALK_FMA]);
 	a->f[FEATURE_code] = feature_ratio(w->code, 1);
 }
 

@@ -10,7 +10,7 @@
  * features_version() changes with them.
  *
  * The draft knows the machine from documentation. tl-train learns from results what the draft gets
- * wrong, in the same terms. It uses eighty-five features. All of them are computed from the nest
+ * wrong, in the same terms. It uses eighty-seven features. All of them are computed from the nest
  * and from the walk that the draft makes over it (lib/draft/walk.c), none from the names of
  * operators, algorithms or knobs. They are cycles by port, the register tile, what each loop level
  * touches over the caches' sizes, the bytes that move into caches of fourteen sizes, and the
@@ -59,10 +59,12 @@ enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 	X(scalars, ops)	  /* loads of one value */                                                 \
 	X(straddles, ops) /* vectors that may lie across two lines */                              \
 	X(masks, ops)                                                                              \
-	X(code, ops)	    /* operations in the text */                                           \
-	X(registers, tile)  /* of the machine's */                                                 \
-	X(tile_fmas, tile)  /* in an iteration of the inner loop */                                \
-	X(tile_loads, tile) /* for each of them */                                                 \
+	X(prefetches, ops)    /* lines that nothing waits for, to the first-level cache, */        \
+	X(prefetches_l2, ops) /* and to the second-level one */                                    \
+	X(code, ops)	      /* operations in the text */                                         \
+	X(registers, tile)    /* of the machine's */                                               \
+	X(tile_fmas, tile)    /* in an iteration of the inner loop */                              \
+	X(tile_loads, tile)   /* for each of them */                                               \
 	X(tile_others, tile)                                                                       \
 	X(tile_rate, tile)	 /* cycles of an iteration over those of its multiply-adds */      \
 	X(tile_load_bound, tile) /* cycles of its loads over all */                                \

@@ -318,11 +318,11 @@ static void meet_portfolio(struct model *m, const char *isa)
 
 void model_meet(struct model *m, const struct limits *here)
 {
-	const int abroad =
-		m->nmachines && m->features == &features_threads && !model_has_seen(m, here);
+	const int threads = m->features == &features_threads;
+	const int abroad = m->nmachines && threads && !model_has_seen(m, here);
 
 	meet_portfolio(m, here->isa);
-	model_share(m, abroad ? MODEL_ABROAD : 0);
+	model_share(m, abroad ? MODEL_ABROAD : threads ? MODEL_HOME : 0);
 	if (abroad && m->scale_abroad > 0)
 		m->scale = m->scale_abroad;
 }

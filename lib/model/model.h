@@ -39,7 +39,8 @@
 
 enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 64, MODEL_MACHINES = 32 };
 
-static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from, */
+static const double MODEL_HOME = 0.1;	 /* the draft's share on a CPU that it learned from, */
+static const double MODEL_ABROAD = 0.25; /* on any other one, */
 static const double MODEL_DOUBTED = 0.5; /* and where there is reason to doubt the model */
 
 /* These numbers tell one kind of CPU from another in the records. The third-level cache does not:
@@ -88,10 +89,10 @@ struct model *model_new(const struct feature_list *l); /* without any trees */
 /* The draft's share in the value of all stages so far; later ones correct the whole. */
 void model_share(struct model *m, double draft_share);
 /* Fits the model to the machine to predict for. Of the portfolio the schedules stay that were
- * chosen for its instruction set, or all, if there are none. Sets the draft's share: 0 for one that
- * it learned from, or if the file does not say; MODEL_ABROAD for any other CPU, and there the scale
- * of deviations, too. Where each CPU of the recordings was left out, this ranked better than the
- * model alone (docs/EXPERIMENTS.md, "A CPU left out"). */
+ * chosen for its instruction set, or all, if there are none. Sets the draft's share: MODEL_HOME for
+ * a CPU that it learned from, or if the file does not say; MODEL_ABROAD for any other one, and
+ * there the scale of deviations, too. Where each CPU of the recordings was left out, this ranked
+ * better than the model alone (docs/EXPERIMENTS.md, "A CPU left out"). */
 void model_meet(struct model *m, const struct limits *here);
 /* The same machine as far as model_meet() can tell? */
 int model_is_machine(const struct model_machine *k, const struct limits *m);
