@@ -207,6 +207,8 @@ static void sum_rows(struct drawn *d)
 			    ex_load(n, a, 1, af_add(row_at(d, af_var(k)), af(column)), NULL)));
 	if (one_in(3))
 		nest_prefetch(n, b, af_add(d->at, af(64)));
+	else if (one_in(3))
+		nest_prefetch_far(n, b, af_add(d->at, af(640)));
 	v = each_vector(d);
 	nest_store(n, d->acc, v, NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, d->one, af(0)), vector(d, b, af_var(k), v),

@@ -344,6 +344,15 @@ void nest_prefetch(struct nest *n, int buffer, struct affine index)
 	s->a = index;
 }
 
+void nest_prefetch_far(struct nest *n, int buffer, struct affine index)
+{
+	struct node *s = nest_append(n, NODE_PREFETCH);
+
+	s->buffer = buffer;
+	s->a = index;
+	s->far = 1;
+}
+
 void nest_copy(struct nest *n, int to, struct affine at, int from, struct affine from_at, int lanes,
 	       const struct affine *valid)
 {

@@ -293,6 +293,7 @@ struct node {
 	const struct tmul *tmul;
 	enum let_kind let;
 	int streams; /* STORE: see nest_stream() */
+	int far;     /* PREFETCH: see nest_prefetch_far() */
 	const struct affine *valid;
 	const struct expr *value;
 };
@@ -462,6 +463,9 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 		const struct expr *value);
 /* The index may lie outside the buffer: nothing is read. */
 void nest_prefetch(struct nest *n, int buffer, struct affine index);
+/* The same for what is needed later: the line goes to the second cache, and the first keeps what it
+ * has. */
+void nest_prefetch_far(struct nest *n, int buffer, struct affine index);
 /* The vectors that have been stored to arguments until now are not needed soon: a target may write
  * them past the caches, which then read nothing for them and lose nothing to them. */
 void nest_stream(struct nest *n);

@@ -248,7 +248,7 @@ static void prefetch(struct text *p, const struct node *t)
 	text_indent(p);
 	buf_str(p->out, "__builtin_prefetch(&");
 	text_element(p, t->buffer, &t->a);
-	buf_str(p->out, ");\n");
+	buf_str(p->out, t->far ? ", 0, 2);\n" : ");\n");
 }
 
 static void sync(struct text *p)

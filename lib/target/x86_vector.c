@@ -790,7 +790,7 @@ void block_store_memory(struct block *b, const struct node *s)
 
 void block_prefetch(struct block *b, const struct node *s)
 {
-	x86_line(b->x, "prefetcht0 %s", block_memory(b, s->buffer, &s->a).text);
+	x86_line(b->x, "prefetcht%d %s", s->far, block_memory(b, s->buffer, &s->a).text);
 }
 
 /* Is memory written between this op and the last one that reads its value? */
