@@ -279,6 +279,18 @@ static void test_streams(void)
 	   "but the threads together no more than the memory has");
 }
 
+/* 1x1, 1024 to 2048 channels at 7x7: 8.4 MB of weights from the third cache. */
+static void test_ahead(void)
+{
+	use("conv2d", "ic1024ih7oc2048oh7kh1", NULL);
+	faster("gemm", " vl=16 nv=3 mr=9 kc=512 nc=1 order=1 ahead=2",
+	       " vl=16 nv=3 mr=9 kc=512 nc=1 order=1", 1.02,
+	       "panels that are prefetched cost less");
+	use("conv2d", "ic224ih14oc224oh14kh3ph1", NULL);
+	faster("winograd", " vl=16 nv=2 mr=8 m=4 tc=4 tr=4 nc=4 ahead=1",
+	       " vl=16 nv=2 mr=8 m=4 tc=4 tr=4 nc=4", 1.02, "so do transformed weights");
+}
+
 static void test_layout(void)
 {
 	struct draft a, b;
@@ -441,6 +453,7 @@ int main(void)
 	test_memory();
 	test_cold();
 	test_streams();
+	test_ahead();
 	test_layout();
 	test_static();
 	arena_free(&arena);

@@ -222,7 +222,9 @@ int direct_ranges(const struct workload *w, struct range *r)
 	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * steps);
 	if (p.kh > 1 && p.kh * p.kw * steps <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, p.kh * p.kw * steps);
-	range_ahead(r, AHEAD, ORDER, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
+	range_ahead(r, AHEAD, w,
+		    &(struct ahead){ORDER, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc),
+				    p.g * p.kh * p.kw * p.ic * p.oc});
 	range_stream(r, STREAM, w, KC);
 	if (p.padded || r->halves)
 		range_only(r, COPY, 1, "padding, or the split in halves, needs the copy");
@@ -236,6 +238,9 @@ int direct_ranges(const struct workload *w, struct range *r)
 	if (!merges(&p))
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
 	list_groups(r, &p);
+	if (k && k[AHEAD] == AHEAD_PANEL)
+		range_need(r, k[UNROLL] * depth < p.kh * p.kw * (k[KC] ? k[KC] : channels),
+			   "a share of the next panel is prefetched by each turn of a loop");
 	if (!k || !k[MERGE])
 		return 1;
 	range_need(r, k[COPY] || (p.g == 1 && !k[KC]),
@@ -429,16 +434,19 @@ static void place(struct direct *s, const struct conv_place *at, int j)
 /* The next panel of the weights is prefetched. */
 static void panel_ahead(struct direct *s, const struct sweep *x)
 {
-	const int64_t k = af_eval(s->n, &s->t.k, NULL), columns = s->parts.split.tiles;
+	const int64_t k = (s->k[MERGE] ? s->p.kw : 1) * s->kc / s->depth;
+	const int64_t columns = s->parts.split.tiles;
 	const int64_t across = s->k[MERGE] ? 1 : s->p.kw; /* taps that are no part of k */
 
 	block_panel_ahead(&s->t, &(struct panel_ahead){
 					 .at = af_add(s->t.b_at, af_var(s->vpanel)),
-					 .elements = s->panel,
+					 .elements = s->panel / ceil_div(s->p.ic, s->kc),
 					 .tile = af_add(af_mul(s->line, columns), af_var(x->t)),
 					 .tiles = s->lines * columns,
 					 .steps = s->p.kh * across * k,
 				 });
+	if (s->chunk.loop >= 0)
+		s->t.next = af_var(nest_let(s->n, "next", s->t.next));
 	for (int i = s->t.ntaps - 1, inner = 1; i >= 0; i--, inner *= (int)across)
 		s->t.next_tap[i] = k * inner * s->t.next_step;
 }

@@ -132,7 +132,9 @@ int gemm_ranges(const struct workload *w, struct range *r)
 	steps = p.k / step_of(w, r, p.k);
 	if (steps > 1 && steps <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, steps);
-	range_ahead(r, AHEAD, ORDER, p.b * p.m * (p.k + p.n));
+	range_ahead(r, AHEAD, w,
+		    &(struct ahead){ORDER, p.b * p.m * (p.k + p.n),
+				    w->rhs_const && p.m > 1 ? p.b * p.k * p.n : 0});
 	range_stream(r, STREAM, w, KC);
 	split_range(r, KS, &p);
 	if (dtype_is_int(w->dtype.src))
@@ -141,6 +143,9 @@ int gemm_ranges(const struct workload *w, struct range *r)
 		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
 			   "a part of k is neither cut into chunks nor prefetched");
 	product_streams(r, STREAMS, w, &p);
+	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL)
+		range_need(r, r->knob[UNROLL] < steps && !(r->knob[STREAMS] && r->knob[KC]),
+			   "a share of the next panel is prefetched by each turn of a loop");
 	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
 	if (r->tmul)
 		limit_tiles(r);
@@ -301,10 +306,10 @@ static void panel_ahead(struct gemm *s, const struct sweep *x)
 
 	block_panel_ahead(&s->g, &(struct panel_ahead){
 					 .at = window_at(&s->b, af_add(af_var(x->j), af(1))),
-					 .elements = s->n->var[s->vb_tile].value,
+					 .elements = s->n->var[s->vb_tile].value / s->p.k * s->kc,
 					 .tile = af_sub(af_var(x->t), af_var(s->rows.lo)),
 					 .tiles = s->mc < tiles ? s->mc : tiles,
-					 .steps = s->p.k / s->depth,
+					 .steps = s->kc / s->depth,
 				 });
 }
 

@@ -38,7 +38,7 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 
-enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, GROUPS, KNOBS };
+enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, GROUPS, AHEAD, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -52,6 +52,7 @@ static const struct knob knobs[KNOBS] = {
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 	[GROUPS] = {"groups", 1, "Groups in a block.", .is_rare = 1},
+	[AHEAD] = {"ahead", 0, "1: the weights of the next value are prefetched.", .is_rare = 1},
 };
 
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
@@ -176,6 +177,18 @@ static void list_groups(struct range *r, const struct conv *p)
 			range_more(r, GROUPS, g);
 }
 
+/* Weights that come from the third cache are prefetched: transformed, they have four times as many
+ * values. */
+static void list_ahead(struct range *r, const struct conv *p)
+{
+	enum { PARTS = 4 }; /* of the second cache */
+	const int64_t bytes = p->g * p->ic * p->oc * p->kh * p->kw * (int64_t)sizeof(float);
+
+	range_choice(r, AHEAD, 1);
+	if (r->space && bytes <= r->machine->l2 / PARTS)
+		range_only(r, AHEAD, 0, NULL);
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
@@ -202,6 +215,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_choice(r, PAR, 1);
 	range_unroll(r, UNROLL, 16, 0);
 	range_stream(r, STREAM, w, -1);
+	list_ahead(r, &p);
 	return 1;
 }
 
@@ -281,6 +295,7 @@ static struct image_block block_of_tiles(const struct winograd *s, const struct 
 	b.g.n = s->n;
 	b.values = (int64_t)b.g.v.n * b.g.h.n;
 	b.panels = ceil_div(s->p.oc, b.nr);
+	b.ahead = (int)k[AHEAD];
 	return b;
 }
 

@@ -101,19 +101,19 @@ static double wait_cycles(const struct limits *m, const struct moved *b)
 	return max(b->cold / assumed_stream(m), b->team / assumed.memory);
 }
 
-/* The greatest of the times hides most of the others. */
-static double overlapped(const double *t, int n)
+enum { FROM_L2, FROM_L3, FROM_MEMORY, LEVELS };
+
+/* The greatest of the times hides most of the others, and all of what is prefetched. */
+static double overlapped(const struct walk *w, const double *t)
 {
 	double most = 0, sum = 0;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i <= LEVELS; i++) {
 		most = max(most, t[i]);
-		sum += t[i];
+		sum += i == FROM_L3 && w->prefetches[1] > 0 ? 0 : t[i];
 	}
-	return most + (1 - OVERLAP) * (sum - most);
+	return most + (1 - OVERLAP) * max(sum - most, 0);
 }
-
-enum { FROM_L2, FROM_L3, FROM_MEMORY, LEVELS };
 
 /* A border between threads (walk_borders()) costs so many cycles, but a share of the rest hides as
  * many: fitted to a Granite Rapids (docs/EXPERIMENTS.md, "Threads that write parts of the same
@@ -181,9 +181,8 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	d->others_bytes = others_bytes(d, touched);
 	besides_s =
 		assumed.fork_s * d->forks + (border_cycles(d) + d->others_bytes / FROM_OTHERS) / hz;
-	d->warm_s = overlapped(warm, 1 + LEVELS) / hz + besides_s;
-	d->seconds = (overlapped(far, 1 + LEVELS) + wait_cycles(m, &bytes[FROM_MEMORY])) / hz +
-		     besides_s;
+	d->warm_s = overlapped(w, warm) / hz + besides_s;
+	d->seconds = (overlapped(w, far) + wait_cycles(m, &bytes[FROM_MEMORY])) / hz + besides_s;
 }
 
 void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, unsigned cold,

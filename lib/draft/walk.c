@@ -778,7 +778,7 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 			walk_tmul(w, s, here, times, share);
 			break;
 		case NODE_PREFETCH: /* a load that nothing waits for */
-			count_prefetches(w, 0, 1, share);
+			count_prefetches(w, s->far, 1, share);
 			break;
 		case NODE_COPY: /* blocks of threads alone have these */
 		case NODE_WAIT:

@@ -120,8 +120,9 @@ void block_panel_ahead(struct brgemm *g, const struct panel_ahead *p)
 {
 	enum { LINE = 16 }; /* groups: each has four bytes */
 	const int64_t line = LINE * g->tile->group, steps = p->tiles * p->steps;
+	const int64_t share = ceil_div(p->elements, steps);
 
-	g->next_lines = (int)ceil_div(ceil_div(p->elements, line), steps);
-	g->next_step = g->next_lines * line;
+	g->next_lines = (int)ceil_div(share, line);
+	g->next_step = share < line ? share : g->next_lines * line;
 	g->next = af_add(p->at, af_mul(p->tile, p->steps * g->next_step));
 }

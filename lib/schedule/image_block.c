@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "lib/schedule/block.h"
 #include "lib/space/knob.h"
 
 /* Image tiles of the block. */
@@ -125,6 +126,18 @@ void image_block_transform(struct image_block *s)
 
 /* ---- products ---- */
 
+/* The values of a panel, and the panels, follow each other. */
+static void look_ahead(struct image_block *s, struct affine tile)
+{
+	const int64_t next = s->depth * s->nr;
+
+	block_panel_ahead(&s->b, &(struct panel_ahead){.at = af_add(s->b.b_at, af(next)),
+						       .elements = next,
+						       .tile = tile,
+						       .tiles = s->split.tiles,
+						       .steps = s->depth});
+}
+
 static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, int64_t count,
 			   int rows)
 {
@@ -140,6 +153,8 @@ static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, i
 			   af_mul(s->group, s->depth));
 	s->b.b_at = af_sum(af_mul(group, s->panels * panel), af_mul(af_var(j), panel),
 			   af_mul(af_var(xi), s->depth * s->nr));
+	if (s->ahead)
+		look_ahead(s, af_add(af(from ? s->split.rest : 0), af_var(t)));
 	out.c_at = af_add(af_mul(af_var(xi), tiles_of(s) * s->nr), af_mul(first, s->nr));
 	brgemm_tile(n, &s->b, rows, &out, -1, af(0));
 	nest_close(n);

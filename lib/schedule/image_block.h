@@ -18,6 +18,7 @@ struct image_block {
 	int64_t values;		 /* of an image tile */
 	int64_t nr, panels;	 /* output channels of a panel; how many of these a group has */
 	struct row_split split;	 /* of a block's image tiles into register tiles */
+	int ahead;		 /* are the weights of the next value prefetched? */
 	int src, weights;
 	struct brgemm_out out;
 	/* Workspace, transformed: [values][tiles of the block][channels] and [values][tiles][nr].

@@ -248,14 +248,34 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns)
 			knob_add(r->space, knob, u);
 }
 
-void range_ahead(struct range *r, int knob, int order, int64_t elements)
+/* Weights that the second cache cannot hold beside the rest come from the third one, and each panel
+ * of them is read by all row tiles, the first of which waits. */
+static int is_far(const struct range *r, int64_t elements)
 {
-	range_choice(r, knob, r->tmul ? AHEAD_PANEL : 1);
-	if (r->knob)
-		range_need(r, r->knob[knob] != AHEAD_PANEL || r->knob[order] == 1,
+	enum { PARTS = 2 };
+
+	return elements * (int64_t)sizeof(float) > r->machine->l2 / PARTS;
+}
+
+void range_ahead(struct range *r, int knob, const struct workload *w, const struct ahead *a)
+{
+	const int panels = r->tmul || (a->weights && dtypes_are_f32(&w->dtype));
+
+	if (r->knob) {
+		within(r, knob, 0, panels ? AHEAD_PANEL : 1);
+		range_need(r, r->knob[knob] != AHEAD_PANEL || r->knob[a->order] == 1,
 			   "the next panel is prefetched where rows are walked innermost");
-	if (r->space && !r->tmul && !brgemm_may_look_ahead(elements, r->machine))
-		range_only(r, knob, 0, NULL);
+		return;
+	}
+	if (r->tmul) {
+		range_choice(r, knob, AHEAD_PANEL);
+		return;
+	}
+	knob_add(r->space, knob, 0);
+	if (brgemm_may_look_ahead(a->activations, r->machine))
+		knob_add(r->space, knob, 1);
+	if (panels && is_far(r, a->weights))
+		knob_add(r->space, knob, AHEAD_PANEL);
 }
 
 /* Measured with a third cache of 32 MB (docs/EXPERIMENTS.md, "Streaming stores"): of a result

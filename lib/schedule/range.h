@@ -77,10 +77,15 @@ void range_more(struct range *r, int knob, int64_t value);
  * constant, so that their divisors leave no remainder; or 0. */
 void range_unroll(struct range *r, int knob, int most, int64_t turns);
 /* Whether to prefetch: worth it where activations have so many elements that they do not stay in
- * the cache (brgemm_may_look_ahead()); tile registers prefetch the right side instead, or, where
- * the knob `order` is 1, its next panel (block.h). */
+ * the cache (brgemm_may_look_ahead()); tile registers prefetch the right side instead. Where the
+ * knob `order` is 1, the next panel of packed weights can be prefetched (block.h). */
 enum { AHEAD_PANEL = 2 };
-void range_ahead(struct range *r, int knob, int order, int64_t elements);
+struct ahead {
+	int order;	     /* knob */
+	int64_t activations; /* elements */
+	int64_t weights;     /* likewise, in panels; 0: they are not packed */
+};
+void range_ahead(struct range *r, int knob, const struct workload *w, const struct ahead *a);
 /* Whether the result is written past the caches: where it does not stay in them until it is read,
  * nothing is added to it in place, and what is summed over is not in the chunks that the knob
  * `chunk` (-1: there is none) says. */

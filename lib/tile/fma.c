@@ -5,6 +5,16 @@
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
+/* A share of what the next tiles will read. */
+static void prefetch_next(struct nest *n, const struct brgemm *g)
+{
+	enum { LINE = 16 }; /* elements */
+	int line = nest_for(n, LOOP_UNROLL, "l", af(0), af(g->next_lines));
+
+	nest_prefetch_far(n, g->next_from, af_add(g->next, af_mul(af_var(line), LINE)));
+	nest_close(n);
+}
+
 /* The products of a row stand side by side. */
 static void step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		 struct affine b_at)
@@ -28,6 +38,8 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 			 ex_reg_as_is(n, g->breg, af_var(vec)),
 			 ex_reg_as_is(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
 	brgemm_close_tile(n);
+	if (g->next_lines)
+		prefetch_next(n, g);
 }
 
 const struct tile tile_fma = {

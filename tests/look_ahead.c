@@ -1,0 +1,98 @@
+/* The next panel of packed weights is prefetched in shares (lib/schedule/block.h), and offered
+ * where weights come from the third cache. */
+#include <string.h>
+
+#include "lib/algo/algo.h"
+#include "lib/schedule/block.h"
+#include "lib/target/target.h"
+#include "lib/tile/tile.h"
+#include "tests/tap.h"
+
+enum { LINE = 16, MOST_LINES = 16384 }; /* elements, lines */
+
+static struct limits granite;
+
+static void make_machine(void)
+{
+	if (target_isa_limits("avx512", &granite) < 0)
+		bail_out("avx512 is unknown");
+	granite.threads = 2;
+	granite.l1d = 48 << 10;
+	granite.l2 = 2 << 20;
+	granite.l3 = 480 << 20;
+}
+
+/* Do the shares of all steps of all tiles hold each line of the panel, and little beyond it? */
+static void covers(int64_t elements, int64_t tiles, int64_t steps)
+{
+	static unsigned char is_fetched[MOST_LINES];
+	struct brgemm g = {.tile = &tile_fma};
+	const int64_t lines = ceil_div(elements, LINE);
+	int64_t missed = 0, beyond = 0;
+
+	memset(is_fetched, 0, sizeof is_fetched);
+	block_panel_ahead(&g, &(struct panel_ahead){.at = af(0),
+						    .elements = elements,
+						    .tile = af(1),
+						    .tiles = tiles,
+						    .steps = steps});
+	for (int64_t t = 0; t < tiles; t++)
+		for (int64_t k = 0; k < steps; k++)
+			for (int l = 0; l < g.next_lines; l++) {
+				int64_t at = (t * g.next.c + k * g.next_step) / LINE + l;
+
+				if (at < MOST_LINES)
+					is_fetched[at] = 1;
+			}
+	for (int64_t i = 0; i < MOST_LINES; i++) {
+		missed += i < lines && !is_fetched[i];
+		beyond += i >= lines && is_fetched[i];
+	}
+	ok(!missed && beyond <= lines,
+	   "%lld elements, %lld tiles of %lld steps: %lld lines missed, %lld beyond",
+	   (long long)elements, (long long)tiles, (long long)steps, (long long)missed,
+	   (long long)beyond);
+}
+
+/* Returns the values of the knob `ahead` that are worth trying there, as bits. */
+static unsigned offered(const char *algo, const char *op, const char *prob)
+{
+	const struct algo *a = algo_find(algo, strlen(algo));
+	struct knob_space s = {0};
+	struct workload w;
+	struct err e = ERR_INIT;
+	unsigned bits = 0;
+
+	if (workload_from_text(&w, op, prob, NULL, NULL, &e))
+		bail_out("%s: %s", prob, e.msg);
+	if (!algo_space(a, &w, &granite, &s))
+		return 0;
+	for (int i = 0; i < s.n; i++)
+		for (int v = 0; !strcmp(a->knob[i].name, "ahead") && v < s.knob[i].n; v++)
+			bits |= 1U << s.knob[i].value[v];
+	return bits;
+}
+
+static void test_offers(void)
+{
+	ok(offered("gemm", "conv2d", "ic1024ih7oc2048oh7kh1") == 5,
+	   "gemm may prefetch panels of weights that the second cache cannot hold");
+	ok(offered("gemm", "conv2d", "ic64ih56oc64oh56kh1") == 3, "and leaves small ones");
+	ok(offered("gemm", "matmul", "1x4096:4096x4096") == 1, "and those that are read once");
+	ok(offered("direct", "conv2d", "ic512ih14oc512oh7kh3sh2ph1") & 4, "direct likewise");
+	ok(!(offered("direct", "conv2d", "ic64ih56oc64oh56kh3ph1") & 4), "not small ones");
+	ok(offered("winograd", "conv2d", "ic224ih14oc224oh14kh3ph1") == 3, "winograd likewise");
+	ok(offered("winograd", "conv2d", "ic64ih56oc64oh56kh3ph1") == 1, "not small ones, either");
+}
+
+int main(void)
+{
+	make_machine();
+	covers(1024 * 48, 6, 1024);
+	covers(1024 * 48, 1, 1024);
+	covers(160 * 32, 2, 160);
+	covers(4608 * 32, 7, 4608);
+	covers(33, 3, 5);
+	test_offers();
+	return done_testing();
+}
