@@ -69,7 +69,8 @@ const struct knob direct_knobs[DIRECT_KNOBS] = {
 		   "1: what the next register tile reads and writes is prefetched; tile registers "
 		   "prefetch the weights (1), or the next panel of them (2)."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
-	[GROUPS] = {"groups", 1, "Groups whose input is copied together.", .is_rare = 1},
+	[GROUPS] = {"groups", 1, "Groups in a block; their input is copied together.",
+		    .is_rare = 1},
 	[LINES] = {"lines", 1, "Output rows of a tile, at most; several need tile registers.",
 		   .is_rare = 1},
 	[RUN] = {"run", 0,
@@ -79,7 +80,8 @@ const struct knob direct_knobs[DIRECT_KNOBS] = {
 		   .is_rare = 1},
 };
 
-/* Copying the input of groups together reads neighbours in memory one after the other. */
+/* Copying the input of groups together reads neighbours in memory one after the other. Without the
+ * copy a thread's block has whole rows of the result, whose lines threads do not share then. */
 static void list_groups(struct range *r, const struct conv *p)
 {
 	enum { MOST = 32 };
@@ -92,7 +94,6 @@ static void list_groups(struct range *r, const struct conv *p)
 		return;
 	range_need(r, k[GROUPS] > 0 && p->g % (k[GROUPS] > 0 ? k[GROUPS] : 1) == 0,
 		   "blocks are of equally many groups");
-	range_need(r, k[GROUPS] == 1 || k[COPY], "without the copy groups share nothing");
 }
 
 /* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy, where
