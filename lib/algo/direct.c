@@ -66,8 +66,8 @@ const struct knob direct_knobs[DIRECT_KNOBS] = {
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0,
-		   "1: what the next register tile reads and writes is prefetched; tile registers "
-		   "prefetch the weights (1), or the next panel of them (2)."},
+		   "1: what the next register tile reads and writes is prefetched, by tile "
+		   "registers the weights; 2: the next panel of the weights."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 	[GROUPS] = {"groups", 1, "Groups in a block; their input is copied together.",
 		    .is_rare = 1},

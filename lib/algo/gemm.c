@@ -22,7 +22,8 @@
  *
  * Prefetching is a node without meaning. With the knob ahead a tile of gemm or direct prefetches
  * what the next tile reads and writes. The knob is offered where activations are larger than half
- * of the second cache.
+ * of the second cache. Where packed weights are, the next panel of them can be prefetched into that
+ * cache instead, while row tiles multiply this one.
  */
 #include "lib/algo/gemm.h"
 
@@ -76,8 +77,8 @@ const struct knob gemm_knobs[GEMM_KNOBS] = {
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over k; all of k: a tile is one straight run."},
 	[AHEAD] = {"ahead", 0,
-		   "1: what the next register tile reads and writes is prefetched; tile registers "
-		   "prefetch the right side (1), or the next panel of it (2)."},
+		   "1: what the next register tile reads and writes is prefetched, by tile "
+		   "registers the right side; 2: the next panel of a packed right side."},
 	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
 	[STREAMS] = {"streams", 0,
 		     "1: each vector of a packed right side has a panel of its own, so that a "

@@ -70,8 +70,9 @@ int sweep_next(struct nest *n, struct sweep *x);
 void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, int rows,
 		      int in_place);
 
-/* While the row tiles of a block multiply a panel of the right side, in tile registers, the next
- * panel is prefetched, a share of it by each. */
+/* While the row tiles of a block multiply a panel of the right side, the next panel is prefetched,
+ * a share of it by each step of each tile: whole lines, or a part of one, so that all of the panel
+ * is fetched by the end, and little after it. */
 struct panel_ahead {
 	struct affine at;   /* the next panel */
 	int64_t elements;   /* that it has */
