@@ -239,7 +239,7 @@ int direct_ranges(const struct workload *w, struct range *r)
 	if (!merges(&p))
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
 	list_groups(r, &p);
-	if (k && k[AHEAD] == AHEAD_PANEL)
+	if (k && k[AHEAD] == AHEAD_PANEL && !r->tmul)
 		range_need(r, k[UNROLL] * depth < p.kh * p.kw * (k[KC] ? k[KC] : channels),
 			   "a share of the next panel is prefetched by each turn of a loop");
 	if (!k || !k[MERGE])

@@ -144,7 +144,7 @@ int gemm_ranges(const struct workload *w, struct range *r)
 		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
 			   "a part of k is neither cut into chunks nor prefetched");
 	product_streams(r, STREAMS, w, &p);
-	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL)
+	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL && !r->tmul)
 		range_need(r, r->knob[UNROLL] < steps && !(r->knob[STREAMS] && r->knob[KC]),
 			   "a share of the next panel is prefetched by each turn of a loop");
 	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
