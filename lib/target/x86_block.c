@@ -221,6 +221,75 @@ static void look_over(struct block *b)
 
 /* ---- writing ---- */
 
+/* Does the value load elements of this buffer from elsewhere? */
+static int reads_elsewhere(struct block *b, const struct expr *e, int buffer,
+			   const struct linear *at)
+{
+	struct linear l, by;
+
+	if (!e)
+		return 0;
+	if (e->kind == EXPR_LOAD && nest_base(b->x->n, e->buffer) == nest_base(b->x->n, buffer)) {
+		l = x86_linear(b->x, &e->index);
+		by = x86_plus(l, -1, at);
+		if (e->buffer != buffer || by.n || by.c)
+			return 1;
+	}
+	return reads_elsewhere(b, e->a, buffer, at) || reads_elsewhere(b, e->b, buffer, at) ||
+	       reads_elsewhere(b, e->c, buffer, at);
+}
+
+/* Is the op a store of a whole vector that an instruction rounds to bf16? */
+static int rounds_whole(const struct block *b, const struct node *s)
+{
+	return s->kind == NODE_STORE && s->value->lanes == 16 && s->value->elem == ELEM_F32 &&
+	       !block_is_register(b, s->buffer) && block_elem(b, s->buffer) == ELEM_BF16 &&
+	       b->x->dots >> DTYPE_BF16 & 1 && !block_needed(b, s->valid, 16);
+}
+
+/* Does the next op store the 16 elements behind those that this one stores, and may both wait? The
+ * instruction that rounds two vectors takes as long as that for one. */
+static int is_pair(struct block *b)
+{
+	enum { SPARE = 8 }; /* registers for the second one's value */
+	const struct op *first = &b->op[b->now], *second = first + 1;
+	struct linear at, next, by;
+	int holds;
+
+	if (b->now + 1 == b->nops || !rounds_whole(b, first->node) ||
+	    !rounds_whole(b, second->node) || first->node->buffer != second->node->buffer ||
+	    __builtin_popcount(b->busy) + SPARE > b->x->isa->vregs)
+		return 0;
+	stand_at(b, first);
+	at = x86_linear(b->x, &first->node->a);
+	stand_nowhere(b, first);
+	stand_at(b, second);
+	next = x86_linear(b->x, &second->node->a);
+	by = x86_plus(next, -1, &at);
+	holds = !by.n && by.c == 16 && first->node->streams == second->node->streams &&
+		!reads_elsewhere(b, second->node->value, second->node->buffer, &next);
+	stand_nowhere(b, second);
+	return holds;
+}
+
+/* Writes this op and the next one. */
+static void write_pair(struct block *b)
+{
+	const struct op *first = &b->op[b->now], *second = &b->op[++b->now];
+	struct held low, high;
+
+	stand_at(b, first);
+	low = block_value(b, first->node->value);
+	stand_nowhere(b, first);
+	stand_at(b, second);
+	high = block_value(b, second->node->value);
+	stand_nowhere(b, second);
+	stand_at(b, first);
+	block_store_pair(b, first->node, low, high);
+	stand_nowhere(b, first);
+	block_release(b);
+}
+
 static void write_ops(struct block *b)
 {
 	b->busy = 0;
@@ -228,6 +297,10 @@ static void write_ops(struct block *b)
 	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
 		const struct op *o = &b->op[b->now];
 
+		if (is_pair(b)) {
+			write_pair(b);
+			continue;
+		}
 		stand_at(b, o);
 		if (o->node->kind == NODE_PREFETCH)
 			block_prefetch(b, o->node);

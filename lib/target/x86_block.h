@@ -98,6 +98,8 @@ struct held {
 };
 struct held block_take(struct block *b);
 void block_drop(struct block *b, struct held h);
+/* Stores two vectors as bf16, s's and the one behind it, and drops both. */
+void block_store_pair(struct block *b, const struct node *s, struct held low, struct held high);
 /* The value of an expression in a register. */
 struct held block_value(struct block *b, const struct expr *e);
 /* The second operand of an instruction: a register (h), or memory where it can be. */

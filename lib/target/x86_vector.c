@@ -680,12 +680,12 @@ struct held block_value(struct block *b, const struct expr *e)
 /* ---- stores ---- */
 
 /* Only whole vectors at a multiple of their size can pass the caches. */
-static int streams(const struct block *b, const struct node *s)
+static int streams(const struct block *b, const struct node *s, int elements)
 {
 	struct linear l = x86_linear(b->x, &s->a);
 
 	return b->x->streams && s->streams && b->x->aligned[s->buffer] &&
-	       x86_is_multiple(&l, s->value->lanes);
+	       x86_is_multiple(&l, elements);
 }
 
 /* The lower half of each lane of `to` = v, rounded to the nearest, ties to even, as the processor
@@ -744,13 +744,25 @@ static void store_bf16(struct block *b, const struct node *s, struct held h, str
 		x86_line(b->x, "vcvtneps2bf16 %s, %s", x86_vector(lanes, h.number).text,
 			 x86_vector(lanes / 2, t).text);
 		x86_line(b->x, "%s %s, %s%s",
-			 masked		 ? "vmovdqu16"
-			 : streams(b, s) ? "vmovntps"
-					 : "vmovups",
+			 masked			? "vmovdqu16"
+			 : streams(b, s, lanes) ? "vmovntps"
+						: "vmovups",
 			 x86_vector(lanes / 2, t).text, to.text, mask);
 	}
 	if (t != h.number)
 		block_drop(b, (struct held){t, 1});
+}
+
+void block_store_pair(struct block *b, const struct node *s, struct held low, struct held high)
+{
+	const struct held t = low.temporary ? low : block_take(b);
+	const struct operand to = block_memory(b, s->buffer, &s->a), v = x86_vector(16, t.number);
+
+	x86_line(b->x, "vcvtne2ps2bf16 %s, %s, %s", x86_vector(16, low.number).text,
+		 x86_vector(16, high.number).text, v.text);
+	x86_line(b->x, "%s %s, %s", streams(b, s, 32) ? "vmovntps" : "vmovups", v.text, to.text);
+	block_drop(b, t);
+	block_drop(b, high);
 }
 
 void block_store_memory(struct block *b, const struct node *s)
@@ -770,9 +782,9 @@ void block_store_memory(struct block *b, const struct node *s)
 	}
 	if (!block_needed(b, s->valid, lanes)) {
 		x86_line(b->x, "%s %s, %s",
-			 lanes == 1	 ? "vmovss"
-			 : streams(b, s) ? "vmovntps"
-					 : "vmovups",
+			 lanes == 1		? "vmovss"
+			 : streams(b, s, lanes) ? "vmovntps"
+						: "vmovups",
 			 v.text, to.text);
 	} else if (lanes == 16) {
 		m = block_mask(b, s->valid, lanes);
