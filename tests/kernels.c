@@ -659,13 +659,16 @@ static void check_special(void)
 /* Compiles all candidates with tiles: as assembly, or, on a machine without tiles, as loops. */
 static void check_tiles(const struct limits *m)
 {
-	static const char *const problems[][3] = {
+	static const char *const problems[][4] = {
 		{"conv2d", "ic32ih9oc20oh9kh3ph1", "nhwc"},
 		{"conv2d", "ic3ih20oc24oh8kh7sh2", "nhwc"},
 		{"conv2d", "ic48ih7oc40oh7kh1", "nchw"},
 		{"conv2d", "ic64ih19oc36oh10kh1sh2", "nhwc"},
 		{"matmul", "49x64:64x72", "ab"},
 		{"matmul", "21x96:96x16", "ab"},
+		{"matmul", "21x67:67x40", "ab"},
+		{"matmul", "2x37x64:2x64x40", "ab", "computed"},
+		{"matmul", "2x21x67:2x67x37", "ab", "computed"},
 	};
 	static int (*const types[])(struct workload *) = {in_bf16, in_bytes, in_single};
 	const size_t ntypes = sizeof types / sizeof *types;
@@ -682,7 +685,7 @@ static void check_tiles(const struct limits *m)
 
 		if (workload_from_text(&p.w, text[0], text[1], text[2], "bias,relu", &e) < 0)
 			bail_out("%s", e.msg);
-		p.w.rhs_const = 1;
+		p.w.rhs_const = !text[3];
 		if (!types[i % ntypes](&p.w))
 			bail_out("%s has no such types", text[1]);
 		check_problem(&p, &as_if, 5, &all, &tally);

@@ -195,9 +195,9 @@ int direct_ranges(const struct workload *w, struct range *r)
 	if (!conv_of(w, &p))
 		return 0;
 	channels = padded_channels(w, r, p.ic);
-	range_tmul(r, DEPTH, w, channels, p.ow, 1);
+	range_tmul(r, DEPTH, w, channels, p.ow);
 	if (r->space && !r->tmul && merges(&p))
-		range_tmul(r, DEPTH, w, p.kw * channels, p.ow, 1);
+		range_tmul(r, DEPTH, w, p.kw * channels, p.ow);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
 	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))

@@ -20,6 +20,10 @@
  * KB, so one stream for each thread leaves half of the memory's bandwidth unused
  * (docs/EXPERIMENTS.md).
  *
+ * Tile registers need a right side in panels of groups. A computed one is packed so on the clock
+ * (pack_b), split in halves where it is single precision. Where k has no steps of one depth, zeros
+ * follow in the panels and in the copy of the left side (pack_a).
+ *
  * Prefetching is a node without meaning. With the knob ahead a tile of gemm or direct prefetches
  * what the next tile reads and writes. The knob is offered where activations are larger than half
  * of the second cache. Where packed weights are, the next panel of them can be prefetched into that
@@ -97,10 +101,34 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
+/* Values of k that are multiplied in steps of this depth, with zeros that follow. */
+static int64_t values_of(const struct workload *w, const struct product *p, int64_t depth)
+{
+	const struct tile *t = tile_of(&w->dtype, depth);
+
+	return t && t->most ? ceil_div(p->k, depth) * depth : p->k;
+}
+
+/* The depth of tile registers. Zeros follow where k has no steps of the same depth, and is long
+ * enough. */
+static void find_depth(struct range *r, const struct workload *w, const struct product *p)
+{
+	const int64_t most = dtype_is_int(w->dtype.src) ? 64 : 32; /* values in a step */
+
+	range_tmul(r, DEPTH, w, p->k, p->m);
+	if (r->space && !r->tmul && p->k > most)
+		range_tmul(r, DEPTH, w, most, p->m);
+}
+
 /* Sums in tile registers take all of k, in one loop that is short anyway. */
-static void limit_tiles(struct range *r)
+static void limit_tiles(struct range *r, const struct workload *w, const struct product *p)
 {
 	static const char why[] = "sums in tile registers take all of k, in a loop";
+
+	if (!w->rhs_const)
+		range_only(r, PACK_B, 1, "tile registers need a packed right side");
+	if (values_of(w, p, r->tmul) > p->k)
+		range_only(r, PACK_A, 1, "zeros follow the values of k where they are copied");
 
 	range_only(r, KC, 0, why);
 	range_only(r, KS, 1, why);
@@ -118,7 +146,7 @@ int gemm_ranges(const struct workload *w, struct range *r)
 
 	if (!product_of(w, &p))
 		return 0;
-	range_tmul(r, DEPTH, w, p.k, p.m, w->rhs_const);
+	find_depth(r, w, &p);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
 	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
@@ -147,9 +175,9 @@ int gemm_ranges(const struct workload *w, struct range *r)
 	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL && !r->tmul)
 		range_need(r, r->knob[UNROLL] < steps && !(r->knob[STREAMS] && r->knob[KC]),
 			   "a share of the next panel is prefetched by each turn of a loop");
-	range_depth(r, DEPTH, w, p.k, KC, w->rhs_const);
+	range_depth(r, DEPTH, w, values_of(w, &p, r->tmul), KC, w->rhs_const || r->tmul);
 	if (r->tmul)
-		limit_tiles(r);
+		limit_tiles(r, w, &p);
 	if (r->knob && !r->why) /* they divide */
 		range_need(r,
 			   r->knob[KS] == 1 || r->knob[DEPTH] == 1 ||
@@ -192,11 +220,11 @@ static void declare(struct gemm *s)
 	nest_param(n, "M", p->m);
 	s->vn = nest_param(n, "N", p->n);
 	s->vk = nest_param(n, "K", p->k);
-	s->vsteps = s->depth > 1 ? nest_param(n, "steps", p->k / s->depth) : s->vk;
+	s->vsteps = s->depth > 1 ? nest_param(n, "steps", p->values / s->depth) : s->vk;
 	s->rows.extent = af_var(nest_param(n, "TM", s->parts.split.tiles));
 	s->columns.extent = af_var(nest_param(n, "TN", s->tiles));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
-	s->vb_tile = nest_param(n, "Btile", p->k * s->nr * (s->halves ? 2 : 1));
+	s->vb_tile = nest_param(n, "Btile", p->values * s->nr * (s->halves ? 2 : 1));
 	s->src = reorder_src(&s->order);
 	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel,
 						      tile->group, s->halves)
@@ -210,7 +238,7 @@ static void declare(struct gemm *s)
 	s->g.tile = tile;
 	s->g.depth = s->depth;
 	s->g.a_half = p->b * p->m * p->k;
-	s->g.b_half = p->k * s->panel;
+	s->g.b_half = p->values * s->panel;
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
 	if (s->g.unroll * s->depth == p->k && s->kc == p->k)
@@ -244,11 +272,11 @@ static void open_blocks(struct gemm *s)
 /* The batch's own tensors, as views. */
 static void open_batch(struct gemm *s)
 {
-	int64_t panels = s->w->rhs_const ? s->tiles * s->nr : s->p.n;
+	const int64_t packed = s->tiles * s->p.values * s->nr * (s->halves ? 2 : 1);
 	struct nest *n = s->n;
 	struct affine b = af_var(s->batch);
 	int va = nest_param(n, "Abatch", s->p.m * s->p.k);
-	int vb = nest_param(n, "Bbatch", panels * s->p.k * (s->halves ? 2 : 1));
+	int vb = nest_param(n, "Bbatch", s->w->rhs_const ? packed : s->p.n * s->p.k);
 
 	s->vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
 	s->a.buffer = nest_view(n, "Asrc", s->src, af_times(b, va));
@@ -261,6 +289,21 @@ static void open_batch(struct gemm *s)
 		brgemm_out_view(n, &s->out, af_times(b, s->vc));
 }
 
+/* Zeros follow the values of k in each row of the copy. */
+static void zeros_behind(struct gemm *s, const struct window *copy)
+{
+	const int64_t more = s->p.values - s->p.k;
+	struct run run = {
+		.lanes = s->g.lanes, .count = af(more), .half = s->halves ? s->g.a_half : 0};
+	struct window none = *copy, behind = *copy;
+	struct nest *n = s->n;
+
+	none.buffer = -1;
+	behind.rest = af_add(copy->rest, af(s->p.k));
+	run.vectors = nest_param(n, "zeros", ceil_div(more, run.lanes));
+	stage_rows(n, &none, &behind, parts_row(n, &s->parts, s->rows.hi), &run);
+}
+
 static void pack_a(struct gemm *s)
 {
 	int64_t rows = s->mc * parts_highest(&s->parts);
@@ -269,26 +312,77 @@ static void pack_a(struct gemm *s)
 	struct window copy = {.stride = af_var(nest_param(n, "Arow", s->kc))};
 
 	rows = rows < s->p.m ? rows : s->p.m;
-	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc, run.lanes));
+	if (s->p.values > s->p.k)
+		run.count = af(s->p.k);
+	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc < s->p.k ? s->kc : s->p.k, run.lanes));
 	run.half = s->g.a_half = s->halves ? rows * s->kc : 0;
 	copy.buffer = nest_work(n, "wa", rows * s->kc + run.half);
 	if (s->depth > 1 || s->out.is_whole)
 		nest_elem(n, copy.buffer, tile_elem(s->g.tile, s->w->dtype.src));
 	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
 	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);
+	if (s->p.values > s->p.k)
+		zeros_behind(s, &copy);
 	s->a = copy;
+}
+
+/* Splits the right side of the open batch, into the thread's workspace. */
+static int split_right(struct gemm *s, int64_t half)
+{
+	const struct product *p = &s->p;
+	struct run run = {.lanes = s->g.lanes, .count = af(p->n), .half = half};
+	const struct window all = {.buffer = s->b.buffer, .stride = af(p->n)};
+	struct nest *n = s->n;
+	struct window halves = {.stride = af(p->n)};
+
+	run.vectors = nest_param(n, "Bvecs", ceil_div(p->n, run.lanes));
+	halves.buffer = nest_work(n, "wh", 2 * half);
+	nest_elem(n, halves.buffer, ELEM_BF16);
+	stage_rows(n, &all, &halves, af(p->k), &run);
+	return halves.buffer;
+}
+
+/* Packs the open block's panels in groups; where the right side is split, each half of it. */
+static void pack_groups(struct gemm *s, const struct window *to)
+{
+	const int64_t half = stage_spaced(s->p.k * s->p.n);
+	struct panel_groups g = {.from = s->b.buffer,
+				 .columns = s->vn,
+				 .lanes = s->g.lanes,
+				 .nv = s->g.nv,
+				 .rows = s->p.k,
+				 .whole = s->p.values,
+				 .group = s->g.tile->right};
+	struct window second = *to;
+	struct nest *n = s->n;
+
+	nest_elem(n, to->buffer, tile_elem(s->g.tile, s->w->dtype.wei));
+	if (s->halves)
+		g.from = split_right(s, half);
+	stage_groups(n, &s->columns, &g, to);
+	if (!s->halves)
+		return;
+	g.from = nest_view(n, "second", g.from, af(half));
+	second.rest = af_add(second.rest, af(s->g.b_half));
+	stage_groups(n, &s->columns, &g, &second);
 }
 
 static void pack_b(struct gemm *s)
 {
 	struct nest *n = s->n;
-	struct window copy = {.stride = af_var(nest_param(n, "Bpanel", s->kc * s->nr)),
+	const int64_t panel = s->kc * s->nr * (s->halves ? 2 : 1);
+	struct window copy = {.stride = af_var(nest_param(n, "Bpanel", panel)),
 			      .first = af_var(s->columns.lo)};
 
-	copy.buffer = nest_work(n, "wb", s->nc * s->kc * s->nr);
-	if (s->out.is_whole)
-		nest_elem(n, copy.buffer, elem_of(s->w->dtype.wei));
-	stage_panels(n, &s->columns, &s->chunk, s->b.buffer, s->vn, &copy, s->g.lanes, s->g.nv);
+	copy.buffer = nest_work(n, "wb", s->nc * panel);
+	if (s->g.tile->most) {
+		pack_groups(s, &copy);
+	} else {
+		if (s->out.is_whole)
+			nest_elem(n, copy.buffer, elem_of(s->w->dtype.wei));
+		stage_panels(n, &s->columns, &s->chunk, s->b.buffer, s->vn, &copy, s->g.lanes,
+			     s->g.nv);
+	}
 	s->b = copy;
 }
 
@@ -307,7 +401,7 @@ static void panel_ahead(struct gemm *s, const struct sweep *x)
 
 	block_panel_ahead(&s->g, &(struct panel_ahead){
 					 .at = window_at(&s->b, af_add(af_var(x->j), af(1))),
-					 .elements = s->n->var[s->vb_tile].value / s->p.k * s->kc,
+					 .elements = s->n->var[s->vb_tile].value / s->p.values * s->kc,
 					 .tile = af_sub(af_var(x->t), af_var(s->rows.lo)),
 					 .tiles = s->mc < tiles ? s->mc : tiles,
 					 .steps = s->kc / s->depth,
@@ -372,7 +466,8 @@ int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struc
 	s.parts.split = row_split(s.p.m, k[MR]);
 	s.depth = k[DEPTH];
 	s.halves = tile_of(&w->dtype, s.depth)->halves;
-	s.kc = k[KC] ? k[KC] : ceil_div(s.p.k, k[KS]);
+	s.p.values = values_of(w, &s.p, s.depth);
+	s.kc = k[KC] ? k[KC] : ceil_div(s.p.values, k[KS]);
 	s.nr = k[NV] * k[VL];
 	s.panel = k[STREAMS] ? k[VL] : s.nr;
 	s.tiles = ceil_div(s.p.n, s.nr);

@@ -477,13 +477,13 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 			count(w, WALK_OTHER, 1, here, times, share);
 		return;
 	}
-	if (is_converted(w, s->buffer))
+	if (is_converted(w, s->buffer) && elem_group(x->elem) == 1)
 		count(w, WALK_ARITH, x->lanes, here, times * round_ops(w, s->buffer),
 		      share * round_ops(w, s->buffer));
 	count(w, WALK_STORE, x->lanes, here, times, share);
 	walk_access(w, here, s->valid, times, share);
 	/* Lines that are written come and go, or just go. */
-	add_site(w, s->buffer, &s->a, x->lanes, share, s->streams ? 1 : 2);
+	add_site(w, s->buffer, &s->a, x->lanes * elem_group(x->elem), share, s->streams ? 1 : 2);
 }
 
 static double all_ops(const struct walk_ops *k)

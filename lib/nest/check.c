@@ -70,7 +70,7 @@ static int check_load(struct check *c, const struct expr *x)
 {
 	if (!x->members)
 		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
-	if (is_register(c, x->buffer) || (x->elem != ELEM_U8X4 && x->elem != ELEM_S16X2))
+	if (is_register(c, x->buffer) || elem_group(x->elem) == 1)
 		return err_set(c->e, "groups that lie apart are loaded from %s, which has none",
 			       c->n->buffer[x->buffer].name);
 	for (int m = x->members->from; m < x->members->to; m++)
@@ -158,7 +158,8 @@ static int check_store(struct check *c, const struct node *t)
 		return err_set(c->e,
 			       "all threads store the same to %s: no parallel loop is around it",
 			       b->name);
-	if (elem_group(t->value->elem) > 1 && b->elem != t->value->elem)
+	if (elem_group(t->value->elem) > 1 && b->elem != t->value->elem &&
+	    (t->valid || !elem_makes_group(t->value->elem, b->elem)))
 		return err_set(c->e, "groups are stored to %s, which has none", b->name);
 	if (is_sum(t->value) && !elem_is_whole(b->elem))
 		return err_set(c->e, "whole numbers are stored to %s, which has others", b->name);

@@ -169,6 +169,8 @@ uint32_t elem_group_of(enum elem group, int m, double value)
 {
 	const int bits = 32 / elem_group(group);
 
+	if (group == ELEM_BF16X2)
+		return (uint32_t)bf16_bits((float)value) << bits * m;
 	return ((uint32_t)(int32_t)value & (((uint32_t)1 << bits) - 1)) << bits * m;
 }
 

@@ -6,8 +6,8 @@
  *
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
- * registers, broadcasts, spreads and products know groups. A group of s16 is loaded from elements
- * of 8 bits, which become wider.
+ * registers and to memory of their members, broadcasts, spreads and products know groups. A group
+ * of s16 is loaded from elements of 8 bits, which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
  * operands as floats, and runners convert them.
@@ -46,7 +46,7 @@ int elem_makes_group(enum elem e, enum elem member);
 enum elem elem_sum(enum elem group);
 /* A group of these elements in memory, as its bits. */
 uint32_t elem_read_group(enum elem group, enum elem member, const void *from);
-/* A group of whole numbers that has this one as member m, and else zeros, as its bits. */
+/* A group that has this element as member m, and else zeros, as its bits. */
 uint32_t elem_group_of(enum elem group, int m, double value);
 /* The sum of c and the products of two groups: each in single precision, or of 32 bits, of which
  * those that do not fit are lost. The types are a's and b's. */

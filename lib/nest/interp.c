@@ -186,6 +186,23 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 	return 0;
 }
 
+/* Groups become their members. */
+static int store_groups(struct interp *s, const struct node *t, const struct value *v)
+{
+	const int size = elem_group(t->value->elem), elements = t->value->lanes * size;
+	struct place p;
+
+	if (access_locate(s, t->buffer, access_eval(s, &t->a), elements, &p) < 0 ||
+	    access_write(s, &p, elements) < 0)
+		return -1;
+	for (int i = 0; i < t->value->lanes; i++) {
+		const uint32_t bits = (uint32_t)v->v[i];
+
+		memcpy((char *)p.memory + i * sizeof bits, &bits, sizeof bits);
+	}
+	return 0;
+}
+
 static int store(struct interp *s, const struct node *t)
 {
 	int lanes = t->value->lanes, count = access_valid(s, t->valid, lanes);
@@ -194,6 +211,8 @@ static int store(struct interp *s, const struct node *t)
 
 	if (expr(s, t->value, &v) < 0)
 		return -1;
+	if (elem_group(t->value->elem) > 1 && s->n->buffer[t->buffer].kind != BUFFER_REG)
+		return store_groups(s, t, &v);
 	if (access_locate(s, t->buffer, access_eval(s, &t->a), count, &p) < 0 ||
 	    access_aligned(s, &p, count ? lanes : 1) < 0 || access_write(s, &p, count) < 0)
 		return -1;

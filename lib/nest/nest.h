@@ -398,8 +398,8 @@ const struct expr *ex_reg_as_is(struct nest *n, int buffer, struct affine index)
 /* So many groups (elem.h) from element `index` of memory on, all valid. */
 const struct expr *ex_load_groups(struct nest *n, int buffer, enum elem group, int lanes,
 				  struct affine index);
-/* So many groups of u8 or s16 from elements of 8 bits that lie apart, of which those of lanes that
- * are not valid are 0. valid may be NULL. */
+/* So many groups from elements that lie apart, of which those of lanes that are not valid are 0.
+ * valid may be NULL. */
 const struct expr *ex_load_apart(struct nest *n, int buffer, enum elem group, int lanes,
 				 struct affine index, const struct members *members,
 				 const struct affine *valid);

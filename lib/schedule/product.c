@@ -17,6 +17,7 @@ static int pixels_of(const struct workload *w, struct product *p)
 	*p = (struct product){.b = 1,
 			      .m = d[CONV_MB] * d[CONV_OH] * d[CONV_OW],
 			      .k = d[CONV_IC],
+			      .values = d[CONV_IC],
 			      .n = d[CONV_OC],
 			      .transposed = 1,
 			      .mb = d[CONV_MB],
@@ -35,8 +36,11 @@ int product_of(const struct workload *w, struct product *p)
 	const int64_t *d = w->dim;
 
 	if (w->op == &op_matmul) {
-		*p = (struct product){
-			.b = d[MATMUL_B], .m = d[MATMUL_M], .k = d[MATMUL_K], .n = d[MATMUL_N]};
+		*p = (struct product){.b = d[MATMUL_B],
+				      .m = d[MATMUL_M],
+				      .k = d[MATMUL_K],
+				      .n = d[MATMUL_N],
+				      .values = d[MATMUL_K]};
 		return 1;
 	}
 	return pixels_of(w, p) && !p->strided;
@@ -106,7 +110,7 @@ int product_panels(struct nest *n, const struct product *p, int64_t panels, int6
 	packing_axis(&w, out, panels, columns);
 	if (halves)
 		packing_halves(&w);
-	packing_axis(&w, in, p->k / depth, depth);
+	packing_axis(&w, in, p->values / depth, depth);
 	packing_axis(&w, out, columns, 1);
 	if (depth > 1)
 		packing_axis(&w, in, depth, 1);

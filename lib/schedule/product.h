@@ -9,6 +9,7 @@
 /* b products of m x k and k x n. */
 struct product {
 	int64_t b, m, k, n;
+	int64_t values; /* of k that panels have, where zeros may follow; product_of(): k */
 	int transposed; /* the right side is stored as n x k: weights of a convolution */
 	/* 1x1 convolution of a larger stride: rows of the left side are pixels of an image that is
 	 * larger than the output. */

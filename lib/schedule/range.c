@@ -59,12 +59,11 @@ static int64_t part(int64_t extent, int64_t rows)
 }
 
 /* One row by many is bound by memory, and needs no tiles. */
-void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent,
-		int packed)
+void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent)
 {
 	enum { LEAST_ROWS = 4 };
 
-	if (r->space && packed && extent >= LEAST_ROWS && r->halves == dtypes_are_f32(&w->dtype))
+	if (r->space && extent >= LEAST_ROWS && r->halves == dtypes_are_f32(&w->dtype))
 		r->tmul = tile_tmul_depth(&w->dtype, r->machine->tiles, k);
 	if (r->knob) {
 		const struct tile *t = tile_of(&w->dtype, r->knob[knob]);

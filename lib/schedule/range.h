@@ -42,9 +42,8 @@ typedef int range_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why
 int range_register_tile(struct range *r, int vectors, int64_t extent, const int *rows,
 			range_fits *fits);
 /* Before the above: is the register tile one of tile registers (lib/tile/tile.h)? For an algorithm
- * that sums k values, with the right side packed off the clock, over `extent` rows. */
-void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent,
-		int packed);
+ * that sums k values, with a packed right side, over `extent` rows. */
+void range_tmul(struct range *r, int knob, const struct workload *w, int64_t k, int64_t extent);
 /* Blocks of so many units each, of an extent; 0 is all of it, and what all of it fits in is written
  * so. */
 void range_blocks(struct range *r, int knob, int64_t extent, int64_t unit, const int *values);

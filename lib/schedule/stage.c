@@ -124,3 +124,53 @@ void stage_panels(struct nest *n, const struct block *panels, const struct chunk
 	nest_close(n);
 	nest_close(n);
 }
+
+/* Of one group of rows the first `members`, to to[at]. */
+static void stage_group(struct nest *n, const struct panel_groups *g, struct affine group,
+			int members, struct affine column, int to, struct affine at)
+{
+	const int64_t size = elem_group(g->group);
+	const int v = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	const struct affine vector = af_mul(af_var(v), g->lanes);
+	const struct affine row = af_times(af_mul(group, size), g->columns);
+	const struct affine first = af_add(column, vector);
+	const struct members apart = {af_var(g->columns), 0, members};
+
+	nest_store(n, to, af_add(at, af_mul(vector, size)), NULL,
+		   ex_load_apart(n, g->from, g->group, g->lanes, af_add(row, first), &apart,
+				 operand_left(n, g->columns, (int64_t)g->nv * g->lanes, first)));
+	nest_close(n);
+}
+
+static void zero_group(struct nest *n, const struct panel_groups *g, int to, struct affine at)
+{
+	const int v =
+		nest_for(n, LOOP_UNROLL, "v", af(0), af((int64_t)g->nv * elem_group(g->group)));
+
+	nest_store(n, to, af_add(at, af_mul(af_var(v), g->lanes)), NULL,
+		   ex_const(n, ELEM_F32, g->lanes, 0));
+	nest_close(n);
+}
+
+void stage_groups(struct nest *n, const struct block *panels, const struct panel_groups *g,
+		  const struct window *to)
+{
+	const int64_t size = elem_group(g->group), nr = (int64_t)g->nv * g->lanes, each = nr * size;
+	const int64_t full = g->rows / size, some = ceil_div(g->rows, size);
+	const int j = block_units(n, panels, "j");
+	const struct affine column = af_mul(af_var(j), nr), at = window_at(to, af_var(j));
+	int k = nest_for(n, LOOP_SERIAL, "k", af(0), af(full));
+
+	stage_group(n, g, af_var(k), (int)size, column, to->buffer,
+		    af_add(at, af_mul(af_var(k), each)));
+	nest_close(n);
+	if (some > full)
+		stage_group(n, g, af(full), (int)(g->rows % size), column, to->buffer,
+			    af_add(at, af(full * each)));
+	if (some < g->whole / size) {
+		k = nest_for(n, LOOP_SERIAL, "k", af(some), af(g->whole / size));
+		zero_group(n, g, to->buffer, af_add(at, af_mul(af_var(k), each)));
+		nest_close(n);
+	}
+	nest_close(n);
+}

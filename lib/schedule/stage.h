@@ -28,5 +28,14 @@ void stage_rows(struct nest *n, const struct window *from, const struct window *
  * the symbol `columns`: to[panel, k, column] = from[k0 + k, column], for the open chunk of k. */
 void stage_panels(struct nest *n, const struct block *panels, const struct chunk *chunk, int from,
 		  int columns, const struct window *to, int lanes, int nv);
+/* The same in groups (lib/nest/elem.h) of the matrix's rows, of which zeros follow until there are
+ * `whole`. */
+struct panel_groups {
+	int from, columns, lanes, nv; /* as above */
+	int64_t rows, whole;
+	enum elem group;
+};
+void stage_groups(struct nest *n, const struct block *panels, const struct panel_groups *g,
+		  const struct window *to);
 
 #endif

@@ -451,7 +451,10 @@ static void expr(struct text *p, const struct expr *x)
 /* Of lanes in memory: store_v4(&a0[i], x) or, where some are left out, storen_v4(&a0[i], x, n). */
 static void store_call(struct text *p, const struct node *t)
 {
-	access(p, "store", t->buffer, t->value, t->valid != NULL);
+	if (elem_group(t->value->elem) > 1)
+		buf_fmt(p->out, "store_g%d(&", t->value->lanes);
+	else
+		access(p, "store", t->buffer, t->value, t->valid != NULL);
 	text_element(p, t->buffer, &t->a);
 	buf_str(p->out, ", ");
 	expr(p, t->value);

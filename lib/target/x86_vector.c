@@ -197,6 +197,32 @@ static void load_bf16(struct block *b, const struct expr *e, struct operand v)
 	x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
 }
 
+/* Pairs of bf16 that lie apart. */
+static void load_bf16_apart(struct block *b, const struct expr *e, int to)
+{
+	const char *const or = e->lanes == 16 ? "vpord" : "vpor";
+	const struct held t = block_take(b);
+	char mask[20] = "";
+
+	if (block_needed(b, e->valid, e->lanes) && e->lanes != 16)
+		block_fail(b, block_no_mask);
+	else if (block_needed(b, e->valid, e->lanes))
+		snprintf(mask, sizeof mask, "{%%k%d}{z}", block_mask(b, e->valid, 16)->number);
+	for (int m = e->members->from; m < e->members->to; m++) {
+		const int at = m == e->members->from ? to : t.number;
+		const struct operand v = x86_vector(e->lanes, at), all = x86_vector(e->lanes, to);
+		const struct affine place = ex_member_at(e, m);
+
+		x86_line(b->x, "vpmovzxwd %s, %s%s", block_memory(b, e->buffer, &place).text,
+			 v.text, mask);
+		if (m)
+			x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
+		if (at != to)
+			x86_line(b->x, "%s %s, %s, %s", or, v.text, all.text, all.text);
+	}
+	block_drop(b, t);
+}
+
 /* A broadcast of memory. */
 static void load_broadcast(struct block *b, const struct expr *e, int to)
 {
@@ -246,6 +272,8 @@ static void load(struct block *b, const struct expr *e, int to)
 			 v.text);
 	} else if (e->kind == EXPR_BCAST) {
 		load_broadcast(b, e, to);
+	} else if (is_widened(b, e) && is_bf16(b, e) && e->members) {
+		load_bf16_apart(b, e, to);
 	} else if (is_widened(b, e) && is_bf16(b, e)) {
 		load_bf16(b, e, v);
 	} else if (is_widened(b, e)) {
@@ -772,7 +800,7 @@ void block_store_memory(struct block *b, const struct node *s)
 	struct operand to = block_memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
 	const struct mask *m;
 
-	if (block_elem(b, s->buffer) != s->value->elem) {
+	if (block_elem(b, s->buffer) != s->value->elem && !block_is_group(s->value)) {
 		if (block_elem(b, s->buffer) == ELEM_BF16)
 			store_bf16(b, s, h, to);
 		else

@@ -128,6 +128,13 @@ static void turn_members(struct block *b, const struct expr *e, int to)
 	block_drop(b, t);
 }
 
+/* Are members turned? One of u8 is as well loaded by itself. */
+static int is_turned(const struct expr *e)
+{
+	return e->lanes == 16 &&
+	       (e->elem == ELEM_S8X4 || (e->elem == ELEM_U8X4 && ex_loads(e) > 1));
+}
+
 /* Does the first member's sign reach others that are 0? */
 static int has_sign_alone(const struct block *b, const struct expr *e)
 {
@@ -141,10 +148,12 @@ static void load_members(struct block *b, const struct expr *e, int to)
 	struct held t = {0};
 	char mask[16];
 
-	if (e->elem == ELEM_U8X4 && e->lanes == 16 && ex_loads(e) > 1) {
+	if (is_turned(e)) {
 		turn_members(b, e, to);
 		return;
 	}
+	if (e->elem == ELEM_S8X4)
+		block_fail(b, "it loads groups of s8 that lie apart, of other than 16 lanes");
 	mask_text(b, e->valid, e->lanes, "{z}", mask);
 	load_member(b, e, e->members->from, mask, to);
 	if (has_sign_alone(b, e))
@@ -229,7 +238,7 @@ void whole_halve(struct block *b, const struct expr *e, int to)
 
 void whole_look_at_load(struct block *b, const struct expr *e)
 {
-	if (!e->members || sign_of(b, e->buffer) != 's')
+	if (!e->members || sign_of(b, e->buffer) != 's' || is_turned(e))
 		return;
 	if (has_sign_alone(b, e) || (ex_loads(e) > 1 && e->lanes == 16))
 		b->uses[block_constant(b, lower_half())]++;
