@@ -667,6 +667,7 @@ static void check_tiles(const struct limits *m)
 		{"matmul", "49x64:64x72", "ab"},
 		{"matmul", "21x96:96x16", "ab"},
 		{"matmul", "21x67:67x40", "ab"},
+		{"matmul", "37x544:544x40", "ab"},
 		{"matmul", "2x37x64:2x64x40", "ab", "computed"},
 		{"matmul", "2x21x67:2x67x37", "ab", "computed"},
 	};

@@ -124,22 +124,43 @@ static void find_depth(struct range *r, const struct workload *w, const struct p
 static void limit_tiles(struct range *r, const struct workload *w, const struct product *p)
 {
 	static const char why[] = "sums in tile registers take all of k, in a loop";
+	const int64_t *k = r->knob;
 
 	if (!w->rhs_const)
 		range_only(r, PACK_B, 1, "tile registers need a packed right side");
 	if (values_of(w, p, r->tmul) > p->k)
 		range_only(r, PACK_A, 1, "zeros follow the values of k where they are copied");
 
-	range_only(r, KC, 0, why);
 	range_only(r, KS, 1, why);
 	range_only(r, UNROLL, 1, why);
 	range_only(r, STREAMS, 0, why);
+	if (!w->rhs_const || values_of(w, p, r->tmul) > p->k)
+		range_only(r, KC, 0, "a side that is copied with zeros has all of k");
+	if (k && k[KC])
+		range_need(r, k[NC] == 1 && k[ORDER] == 1 && k[AHEAD] < AHEAD_PANEL,
+			   "partial sums of one panel wait, and no other is prefetched");
+}
+
+/* Chunks of k. In tile registers part of a panel stays in the first cache, while partial sums wait,
+ * so panels must be large. */
+static void list_chunks(struct range *r, const struct workload *w, const struct product *p)
+{
+	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
+	static const int parts[] = {256, 384, 512, 768, 0};
+	enum { LEAST_STEPS = 16 };
+
+	if (!r->tmul) {
+		range_chunks(r, KC, w, p->k, chunks);
+		return;
+	}
+	range_blocks(r, KC, p->k, 1, parts);
+	if (r->space && p->k < LEAST_STEPS * r->tmul)
+		range_only(r, KC, 0, NULL);
 }
 
 int gemm_ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
-	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
 	static const int blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 0};
 	struct product p;
 	int64_t steps;
@@ -151,7 +172,7 @@ int gemm_ranges(const struct workload *w, struct range *r)
 		return 0;
 	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
 		return 1;
-	range_chunks(r, KC, w, p.k, chunks);
+	list_chunks(r, w, &p);
 	range_blocks(r, MC, p.m, r->rows, blocks);
 	range_blocks(r, NC, p.n, r->columns, blocks);
 	range_flags(r, ORDER, PACK_B);
@@ -201,6 +222,7 @@ struct gemm {
 	int vn, vk, vb_tile, vc, vbatch; /* symbols; vk: values of k */
 	int vsteps;			 /* steps of k */
 	int src, weights, part, batch;	 /* buffers; loop variables */
+	int kept;			 /* partial sums */
 	struct block rows, columns;	 /* of tiles */
 	struct chunk chunk;		 /* of k */
 	struct window a, b;		 /* the left side by rows, the right side by panels */
@@ -417,6 +439,14 @@ static void look_ahead(struct gemm *s, const struct sweep *x)
 				 !s->k[PACK_A]);
 }
 
+/* Partial sums of a row tile wait behind those of the tiles above it. */
+static void place_kept(struct gemm *s, const struct sweep *x)
+{
+	s->g.kept = s->kept;
+	s->g.kept_at =
+		af_mul(af_sub(af_var(x->t), af_var(s->rows.lo)), parts_highest(&s->parts) * s->nr);
+}
+
 static void tile(struct gemm *s, const struct sweep *x)
 {
 	struct affine column = af_mul(af_var(x->j), s->nr);
@@ -434,6 +464,8 @@ static void tile(struct gemm *s, const struct sweep *x)
 		s->g.b_valid = s->out.valid;
 	}
 	look_ahead(s, x);
+	if (s->g.tile->keep && s->chunk.loop >= 0)
+		place_kept(s, x);
 	if (is_split(s))
 		split_tile(n, &s->split, &s->g, x->rows, s->part, s->batch, x->row, column);
 	else
@@ -483,6 +515,10 @@ int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struc
 			       : chunk_open(n, s.kc / s.depth, s.vsteps);
 	s.a.rest = af_mul(s.chunk.k0, s.depth);
 	s.b.rest = af_mul(s.chunk.k0, s.panel * s.depth);
+	if (s.chunk.loop >= 0 && s.g.tile->keep) {
+		s.kept = nest_work(n, "kept", s.mc * parts_highest(&s.parts) * s.nr);
+		nest_elem(n, s.kept, s.g.tile->sum);
+	}
 	if (k[PACK_A])
 		pack_a(&s);
 	if (k[PACK_B])

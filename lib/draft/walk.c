@@ -728,6 +728,9 @@ static void walk_tmul(struct walk *w, const struct node *s, struct work *here, d
 			   share);
 	if (m->op == TMUL_REPEAT)
 		add_site(w, m->memory, &m->at, m->across * TMUL_COLUMNS, share, 0);
+	if ((m->op == TMUL_LOAD || m->op == TMUL_STORE) && !w->n->buffer[m->memory].near)
+		add_site(w, m->memory, &m->at, (int)m->row * m->height * m->lines, share,
+			 m->op == TMUL_STORE ? 2 : 0);
 }
 
 static void begin_phase(struct walk *w, struct work *all)

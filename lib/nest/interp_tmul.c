@@ -47,6 +47,28 @@ static int repeat(struct interp *s, const struct node *t, struct tile *x)
 	return access_write(s, &x->sums, rows * COLUMNS);
 }
 
+/* Finds row r of a tile in memory, where it is stored. */
+static int locate_stored(struct interp *s, const struct node *t, const struct tile *x, int r,
+			 struct place *p)
+{
+	const int line = tmul_line(t, x->i) * t->tmul->height;
+
+	return locate_row(s, t, x, line + tmul_begin(s->n, t, x->i) + r, p);
+}
+
+static int load(struct interp *s, const struct node *t, struct tile *x)
+{
+	const int rows = s->n->buffer[t->buffer].tile_rows;
+	struct place p;
+
+	for (int r = 0; r < rows; r++) {
+		if (locate_stored(s, t, x, r, &p) < 0 || access_read(s, &p, COLUMNS) < 0)
+			return -1;
+		access_get(&p, COLUMNS, row_of(x, r));
+	}
+	return access_write(s, &x->sums, rows * COLUMNS);
+}
+
 static int store(struct interp *s, const struct node *t, struct tile *x)
 {
 	const int rows = s->n->buffer[t->buffer].tile_rows;
@@ -55,10 +77,7 @@ static int store(struct interp *s, const struct node *t, struct tile *x)
 	if (access_read(s, &x->sums, rows * COLUMNS) < 0)
 		return -1;
 	for (int r = 0; r < rows; r++) {
-		if (locate_row(s, t, x,
-			       tmul_line(t, x->i) * t->tmul->height + tmul_begin(s->n, t, x->i) + r,
-			       &p) < 0 ||
-		    access_write(s, &p, COLUMNS) < 0)
+		if (locate_stored(s, t, x, r, &p) < 0 || access_write(s, &p, COLUMNS) < 0)
 			return -1;
 		access_set(&p, COLUMNS, row_of(x, r));
 	}
@@ -134,8 +153,12 @@ static int add(struct interp *s, const struct node *t, struct tile *x)
 
 int tmul_run(struct interp *s, const struct node *t)
 {
-	static int (*const run[])(struct interp *, const struct node *, struct tile *) = {
-		[TMUL_ZERO] = zero, [TMUL_REPEAT] = repeat, [TMUL_ADD] = add, [TMUL_STORE] = store};
+	static int (*const run[])(struct interp *, const struct node *,
+				  struct tile *) = {[TMUL_ZERO] = zero,
+						    [TMUL_REPEAT] = repeat,
+						    [TMUL_LOAD] = load,
+						    [TMUL_ADD] = add,
+						    [TMUL_STORE] = store};
 	const struct buffer *b = &s->n->buffer[t->buffer];
 
 	for (int i = 0; i < t->tmul->down; i++)

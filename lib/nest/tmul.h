@@ -8,9 +8,9 @@
  * All tiles of a nest have the same number of rows, and its products the same depth, because these
  * are a state of the thread that takes as long to change as several products.
  *
- * An operation begins the sums, with zero or with a vector that all rows are; or it adds products;
- * or it stores the sums. The left side's values of k lie side by side. The right side's lie as its
- * columns in a vector of groups (elem.h).
+ * An operation begins the sums, with zero, with a vector that all rows are, or with what was stored
+ * before; or it adds products; or it stores the sums. The left side's values of k lie side by side.
+ * The right side's lie as its columns in a vector of groups (elem.h).
  *
  * The left side may be split in halves, as packings split the right side (PACKING_HALVES,
  * lib/space/layout.h): then the products of both first halves, and of each first half with the
@@ -35,6 +35,7 @@ enum {
 enum tmul_op {
 	TMUL_ZERO,
 	TMUL_REPEAT, /* each row is the vector in memory, as wide as the array */
+	TMUL_LOAD,   /* from memory */
 	TMUL_ADD,    /* += left side * right side */
 	TMUL_STORE,  /* to memory */
 };
@@ -50,8 +51,8 @@ struct tmul {
 	struct affine left_at, left_line, left_row;
 	int64_t left_half; /* ADD: elements from its first half to its second; 0: it is whole */
 	/* ADD: buffer of the right side, group k of columns 16 * v .. at `at` + k * row + v *
-	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. STORE: row r of line l
-	 * and of columns 16 * v .. goes to `at` + (l * height + r) * row + v * vector. */
+	 * vector, in elements. REPEAT: the vectors at `at` + v * vector. LOAD, STORE: row r of line
+	 * l and of columns 16 * v .. lies at `at` + (l * height + r) * row + v * vector. */
 	int memory;
 	struct affine at;
 	int64_t row, vector;

@@ -11,6 +11,8 @@ static const char words[] =
 	"} \\\n"
 	"RUN void tile_repeat_##T(T *t, long rows, const T *from) \\\n"
 	"{ for (long i = 0; i < 16 * rows; i++) t[i] = from[i % 16]; } \\\n"
+	"RUN void tile_load_##T(T *t, long rows, const T *from, long row) \\\n"
+	"{ for (long i = 0; i < 16 * rows; i++) t[i] = from[i / 16 * row + i % 16]; } \\\n"
 	"RUN void tile_store_##T(const T *t, long rows, T *to, long row) \\\n"
 	"{ for (long i = 0; i < 16 * rows; i++) to[i / 16 * row + i % 16] = t[i]; }\n"
 	/* Adds a row of the left side times groups of G values of the right side. */
@@ -68,6 +70,7 @@ static void word(struct text *p, const struct node *t)
 {
 	static const char *const words_of[] = {[TMUL_ZERO] = "zero",
 					       [TMUL_REPEAT] = "repeat",
+					       [TMUL_LOAD] = "load",
 					       [TMUL_ADD] = "add",
 					       [TMUL_STORE] = "store"};
 
@@ -101,12 +104,12 @@ static void tile(struct text *p, const struct node *t, int i, int j, int product
 		buf_str(p->out, ", ");
 		text_affine(p, &m->left_row);
 	}
-	if (m->op == TMUL_STORE)
+	if (m->op == TMUL_LOAD || m->op == TMUL_STORE)
 		at = af_add(at,
 			    af(m->row * (tmul_line(t, i) * m->height + tmul_begin(p->n, t, i))));
 	if (m->op != TMUL_ZERO)
 		pointer(p, m->memory, at);
-	if (m->op == TMUL_ADD || m->op == TMUL_STORE)
+	if (m->op != TMUL_ZERO && m->op != TMUL_REPEAT)
 		buf_fmt(p->out, ", %lld", (long long)m->row);
 	buf_str(p->out, ");\n");
 }

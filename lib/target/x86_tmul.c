@@ -175,7 +175,8 @@ static void repeat(struct x86 *x, const struct node *t)
 				 (long long)right_offset(x, m, j), sum_register(t, i, j));
 }
 
-static void store(struct x86 *x, const struct node *t)
+/* Loads the sums, or stores them. */
+static void move(struct x86 *x, const struct node *t)
 {
 	const struct tmul *m = t->tmul;
 	const long long bytes = x86_elem_bytes(x, m->memory);
@@ -183,11 +184,17 @@ static void store(struct x86 *x, const struct node *t)
 	address(x, m->memory, &m->at, "%r8");
 	x86_line(x, "movq $%lld, %%r9", m->row * bytes);
 	for (int i = 0; i < m->down; i++)
-		for (int j = 0; j < m->across; j++)
-			x86_line(x, "tilestored %%tmm%d, %lld(%%r8,%%r9)", sum_register(t, i, j),
-				 ((tmul_line(t, i) * m->height + tmul_begin(x->n, t, i)) * m->row +
-				  m->vector * j) *
-					 bytes);
+		for (int j = 0; j < m->across; j++) {
+			const int row = tmul_line(t, i) * m->height + tmul_begin(x->n, t, i);
+			const long long at = (row * m->row + m->vector * j) * bytes;
+
+			if (m->op == TMUL_LOAD)
+				x86_line(x, "tileloadd %lld(%%r8,%%r9), %%tmm%d", at,
+					 sum_register(t, i, j));
+			else
+				x86_line(x, "tilestored %%tmm%d, %lld(%%r8,%%r9)",
+					 sum_register(t, i, j), at);
+		}
 }
 
 void x86_tmul(struct x86 *x, const struct node *t)
@@ -203,8 +210,9 @@ void x86_tmul(struct x86 *x, const struct node *t)
 		begin_product(x, t);
 		multiply(x, t);
 		break;
+	case TMUL_LOAD:
 	case TMUL_STORE:
-		store(x, t);
+		move(x, t);
 		break;
 	}
 }

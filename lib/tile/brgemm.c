@@ -214,6 +214,29 @@ static void store_lines(struct nest *n, const struct brgemm *g, int rows,
 		nest_close(n);
 }
 
+struct of_chunks {
+	int chunk, bias;
+	struct affine chunks;
+};
+
+/* A chunk of k in tile registers. Partial sums wait in memory of their own. */
+static void multiply_chunk(struct nest *n, const struct brgemm *g, int rows,
+			   const struct brgemm_out *o, const struct of_chunks *c)
+{
+	nest_if_less(n, af_var(c->chunk), af(1));
+	begin_tile(n, g, rows, o, c->bias);
+	nest_else(n);
+	g->tile->keep(n, g, rows, 1);
+	nest_close(n);
+	brgemm_multiply(n, g, rows);
+	nest_if_less(n, af_add(af_var(c->chunk), af(1)), c->chunks);
+	g->tile->keep(n, g, rows, 0);
+	nest_else(n);
+	g->tile->end(n, g, rows);
+	store_lines(n, g, rows, o);
+	nest_close(n);
+}
+
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to,
 		 int chunk, struct affine chunks)
 {
@@ -229,6 +252,10 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 		if (g->tile->end)
 			g->tile->end(n, g, rows);
 		store_lines(n, g, rows, o);
+		return;
+	}
+	if (g->tile->keep) {
+		multiply_chunk(n, g, rows, o, &(struct of_chunks){chunk, bias, chunks});
 		return;
 	}
 	if (o->adds) {

@@ -18,6 +18,9 @@ struct brgemm {
 	/* Where the tile has tile registers: these. acc is then near memory, where the sums are put
 	 * down, vector by vector in the same order. */
 	int tiles;
+	/* Where k is cut into chunks: memory in which partial sums wait, as they do in acc. */
+	int kept;
+	struct affine kept_at;
 	/* The tile has the rows of so many lines, 0 or 1: one. a_line: from one line's to the
 	 * next's; line: the rows of the lines before the one that is
 	 * stored. */

@@ -32,12 +32,14 @@ struct tile {
 	void (*step)(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
 		     struct affine b_at);
 	/* Functions of a tile that has tile registers: the first declares them and the memory for
-	 * sums; the next begins the sums with the bias (-1: with zero); and the last puts them down
-	 * in that memory. NULL: it has vectors.
+	 * sums; the next begins the sums with the bias (-1: with zero); the next puts them down in
+	 * that memory; and the last keeps what is summed until now where brgemm says, or goes on
+	 * with it. NULL: it has vectors.
 	 */
 	void (*registers)(struct nest *n, struct brgemm *g, int max_rows);
 	void (*begin)(struct nest *n, const struct brgemm *g, int rows, int bias, struct affine at);
 	void (*end)(struct nest *n, const struct brgemm *g, int rows);
+	void (*keep)(struct nest *n, const struct brgemm *g, int rows, int goes_on);
 };
 
 extern const struct tile tile_fma, tile_fma_whole, tile_dot_bf16, tile_dot_u8, tile_dot_s16;

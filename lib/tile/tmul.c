@@ -69,15 +69,26 @@ static void begin(struct nest *n, const struct brgemm *g, int rows, int bias, st
 	nest_tmul(n, g->tiles, &m);
 }
 
-static void end(struct nest *n, const struct brgemm *g, int rows)
+static void move(struct nest *n, const struct brgemm *g, int rows, enum tmul_op op, int memory,
+		 struct affine at)
 {
-	struct tmul m = operation(n, g, rows, TMUL_STORE);
+	struct tmul m = operation(n, g, rows, op);
 
-	m.memory = g->acc;
-	m.at = af(0);
+	m.memory = memory;
+	m.at = at;
 	m.row = (int64_t)g->nv * g->lanes;
 	m.vector = g->lanes;
 	nest_tmul(n, g->tiles, &m);
+}
+
+static void end(struct nest *n, const struct brgemm *g, int rows)
+{
+	move(n, g, rows, TMUL_STORE, g->acc, af(0));
+}
+
+static void keep(struct nest *n, const struct brgemm *g, int rows, int goes_on)
+{
+	move(n, g, rows, goes_on ? TMUL_LOAD : TMUL_STORE, g->kept, g->kept_at);
 }
 
 /* The groups of a step stand as far apart as a panel is wide. */
@@ -106,7 +117,9 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 }
 
 /* All of them have these. */
-#define TMUL .lanes = TMUL_COLUMNS, .registers = registers, .begin = begin, .step = step, .end = end
+#define TMUL                                                                                       \
+	.lanes = TMUL_COLUMNS, .registers = registers, .begin = begin, .step = step, .end = end,   \
+	.keep = keep
 
 const struct tile tile_tmul_bf16 = {
 	.name = "tmul_bf16",
