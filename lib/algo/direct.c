@@ -145,18 +145,27 @@ static void check_lines(struct range *r, const struct conv *p)
 		range_need(r, 0, why);
 }
 
+/* Do so many pixels fill tiles so badly that lines still fill them better together, with padding?
+ */
+static int fills_badly(int64_t pixels)
+{
+	enum { SHORT = 10 };
+
+	return pixels <= SHORT ||
+	       (pixels > TMUL_ROWS && pixels * 4 < ceil_div(pixels, TMUL_ROWS) * TMUL_ROWS * 3);
+}
+
 /* A tile loads weights once for all of its lines. With one line of few pixels, weights would be
  * loaded for few products. */
 static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
 {
-	enum { SHORT = 10 }; /* pixels: with padding such lines still fill tiles better together */
 	static const int lines[] = {1, 2, 3, 4, 6, 7, 8, 0};
 	static const char why[] = "several rows of the output need tile registers";
 
 	if (r->tmul) {
 		range_values(r, LINES, lines, p->oh);
 		range_choice(r, RUN, 1);
-		if (r->space && (p->ow > SHORT || p->kh * p->kw == 1))
+		if (r->space && (!fills_badly(p->ow) || p->kh * p->kw == 1))
 			range_only(r, RUN, 0, NULL);
 	} else if (r->knob || !dtypes_are_f32(&w->dtype)) {
 		range_only(r, LINES, 1, why);
@@ -175,6 +184,18 @@ static void limit_tiles(struct range *r, const struct workload *w, int64_t merge
 	range_only(r, UNROLL, 1, why);
 	if (r->space && tile_tmul_depth(&w->dtype, r->machine->tiles, merged))
 		range_more(r, DEPTH, tile_tmul_depth(&w->dtype, r->machine->tiles, merged));
+}
+
+/* Channels for each thread, in tiles of one or two vectors: each block copies its band. */
+static void list_shares(struct range *r, const struct conv *p)
+{
+	const int threads = r->machine->threads;
+
+	for (int nv = 1; nv <= 2 && threads > 1; nv++) {
+		const int64_t tiles = ceil_div(p->oc, nv * r->machine->lanes);
+
+		range_more(r, NC, ceil_div(tiles, threads) % tiles);
+	}
 }
 
 /* Can the taps of a kernel row be one run of k? */
@@ -219,6 +240,8 @@ int direct_ranges(const struct workload *w, struct range *r)
 		if (p.ic % parts == 0 && p.ic / parts >= 4)
 			range_more(r, KC, p.ic / parts);
 	range_blocks(r, NC, p.oc, r->columns, powers);
+	if (r->space && r->tmul)
+		list_shares(r, &p);
 	range_flags(r, ORDER, MERGE);
 	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * steps);
 	if (p.kh > 1 && p.kh * p.kw * steps <= BRGEMM_STRAIGHT)
