@@ -186,7 +186,8 @@ static void limit_tiles(struct range *r, const struct workload *w, int64_t merge
 		range_more(r, DEPTH, tile_tmul_depth(&w->dtype, r->machine->tiles, merged));
 }
 
-/* Channels for each thread, in tiles of one or two vectors: each block copies its band. */
+/* Offers blocks of each thread's share of the channels, in tiles of one or two vectors, because
+ * each block copies its band. */
 static void list_shares(struct range *r, const struct conv *p)
 {
 	const int threads = r->machine->threads;

@@ -101,7 +101,7 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
-/* Values of k that are multiplied in steps of this depth, with zeros that follow. */
+/* Returns how many values of k are multiplied in steps of this depth, with zeros that follow. */
 static int64_t values_of(const struct workload *w, const struct product *p, int64_t depth)
 {
 	const struct tile *t = tile_of(&w->dtype, depth);
@@ -109,8 +109,8 @@ static int64_t values_of(const struct workload *w, const struct product *p, int6
 	return t && t->most ? ceil_div(p->k, depth) * depth : p->k;
 }
 
-/* The depth of tile registers. Zeros follow where k has no steps of the same depth, and is long
- * enough. */
+/* Finds the depth of tile registers. Zeros follow where k has no steps of the same depth, and is
+ * long enough. */
 static void find_depth(struct range *r, const struct workload *w, const struct product *p)
 {
 	const int64_t most = dtype_is_int(w->dtype.src) ? 64 : 32; /* values in a step */
@@ -136,13 +136,15 @@ static void limit_tiles(struct range *r, const struct workload *w, const struct 
 	range_only(r, STREAMS, 0, why);
 	if (!w->rhs_const || values_of(w, p, r->tmul) > p->k)
 		range_only(r, KC, 0, "a side that is copied with zeros has all of k");
-	if (k && k[KC])
+	if (k && k[KC]) {
+		range_need(r, !r->halves || !k[PACK_A], "what is split has all of k");
 		range_need(r, k[NC] == 1 && k[ORDER] == 1 && k[AHEAD] < AHEAD_PANEL,
 			   "partial sums of one panel wait, and no other is prefetched");
+	}
 }
 
-/* Chunks of k. In tile registers part of a panel stays in the first cache, while partial sums wait,
- * so panels must be large. */
+/* Lists chunks of k. In tile registers part of a panel stays in the first cache, while partial sums
+ * wait, so panels must be large. */
 static void list_chunks(struct range *r, const struct workload *w, const struct product *p)
 {
 	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};

@@ -125,7 +125,7 @@ void stage_panels(struct nest *n, const struct block *panels, const struct chunk
 	nest_close(n);
 }
 
-/* Of one group of rows the first `members`, to to[at]. */
+/* Packs the first `members` rows of a group to to[at]. */
 static void stage_group(struct nest *n, const struct panel_groups *g, struct affine group,
 			int members, struct affine column, int to, struct affine at)
 {

@@ -197,7 +197,7 @@ static void load_bf16(struct block *b, const struct expr *e, struct operand v)
 	x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
 }
 
-/* Pairs of bf16 that lie apart. */
+/* Loads pairs of bf16 that lie apart. */
 static void load_bf16_apart(struct block *b, const struct expr *e, int to)
 {
 	const char *const or = e->lanes == 16 ? "vpord" : "vpor";
