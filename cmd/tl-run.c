@@ -477,6 +477,20 @@ static int compare_with(const struct network *n, const struct arrays *should, co
 	return differs;
 }
 
+/* Says how --strict may help, where outputs in single precision differ. */
+static void say_strict(const struct plan *p)
+{
+	int halves = 0;
+
+	for (int i = 0; i < p->nstep; i++)
+		halves += step_is_live(&p->step[i]) && p->step[i].candidate &&
+			  p->step[i].candidate->algo->halves;
+	if (halves)
+		opt_warn(&program,
+			 "%d of the kernels compute by halves of bf16; --strict leaves them out",
+			 halves);
+}
+
 static int compare_outputs(const struct network *n, struct err *e)
 {
 	struct arrays should;
@@ -485,6 +499,8 @@ static int compare_outputs(const struct network *n, struct err *e)
 	if (!differs) {
 		network_strangers(n, &should, warn_unused);
 		differs = compare_with(n, &should, compare, e);
+		if (differs > 0)
+			say_strict(&n->plan);
 	}
 	arrays_free(&should);
 	return differs;

@@ -41,4 +41,19 @@ answer() { # options
 ok $? 'the best answer is by halves' || sed 's/^/# /' "$tmp/err"
 [ "$(answer --strict)" = '"algo":"gemm"' ] && [ "$(answer --strict --top=5)" = '"algo":"gemm"' ]
 ok $? '--strict: the next best is' || sed 's/^/# /' "$tmp/err"
+
+# Outputs that differ.
+run() { # options
+	"$bin/tl-run" --no-db -m none --random-weights 5 -i tests/run/images.npz -c tests/run/images.npz "$@" tests/run/images.onnx >"$tmp/out" 2>"$tmp/err"
+}
+if ! "$bin/tl-run" --no-db -m none -q --profile tests/run/images.onnx 2>"$tmp/err" | grep -q bf16x2; then
+	skip 'tl-run names --strict: no kernels by halves run here'
+else
+	run
+	[ $? -eq 1 ] && grep -q 'of the kernels compute by halves of bf16; --strict leaves them out' "$tmp/err"
+	ok $? 'where outputs differ, and kernels compute by halves, tl-run names --strict' || sed 's/^/# /' "$tmp/err"
+	run --strict
+	[ $? -eq 1 ] && ! grep -q strict "$tmp/err"
+	ok $? 'with --strict it does not' || sed 's/^/# /' "$tmp/err"
+fi
 echo "1..$n"
