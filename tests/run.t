@@ -358,6 +358,7 @@ refused 'no file' 'No such file' 3 "$tmp/nothing"
 refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu.onnx"
 refused 'statistics of the data' 'is in training mode' 3 tests/run/refused/training.onnx
 perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
+refused 'sequences of several lengths' 'a sequence is shorter than its keys' 3 tests/run/refused/uneven.onnx
 refused 'rows of weights that choose their groups' '(DequantizePacked) has g_idx of MatMulNBits' 3 tests/run/refused/group_index.onnx
 perl -0777 -pe 's/block_size/block_sice/g' tests/run/groups.onnx >"$tmp/sice.onnx"
 refused 'weights of groups of no size' 'has a block_size of 0' 3 "$tmp/sice.onnx"

@@ -10,9 +10,28 @@ struct row {
 	int64_t past;
 };
 
-/* What is added to the product with key j: -INFINITY where it is not seen. */
-static float bias(const struct attend *a, const struct row *r, const float *mask, int64_t j)
+/* What a mask of keys adds to the product with key j. */
+static float hidden(const struct attend *a, const struct row *r, const float *hides, int64_t j)
 {
+	const int64_t *stride = a->hides_stride;
+	int is_hidden;
+
+	if (!hides)
+		return 0;
+	if (a->hides == ATTEND_BY_KEY)
+		is_hidden = hides[r->batch * stride[0] + r->i * stride[1] + j * stride[2]] <= 0;
+	else
+		is_hidden =
+			(float)j >= hides[r->batch] ||
+			(a->hides == ATTEND_BY_RANGE && (float)j < hides[a->batches + r->batch]);
+	return is_hidden ? a->hidden : 0;
+}
+
+/* What is added to the product with key j: -INFINITY where it is not seen. */
+static float bias(const struct attend *a, const struct row *r, float *const *buffers, int64_t j)
+{
+	const float *mask = buffers[ATTEND_MASK];
+	const float also = hidden(a, r, buffers[ATTEND_HIDES], j);
 	const int64_t at = r->i + r->past;
 	float x;
 
@@ -20,12 +39,12 @@ static float bias(const struct attend *a, const struct row *r, const float *mask
 	    (a->right >= 0 && j - at > a->right))
 		return -INFINITY;
 	if (!mask)
-		return 0;
+		return also;
 	if (j >= a->mask_keys)
 		return -INFINITY;
 	x = mask[r->batch * a->mask_stride[0] + r->head * a->mask_stride[1] +
 		 r->i * a->mask_stride[2] + j * a->mask_stride[3]];
-	return !a->is_truth ? x : x != 0 ? 0 : -INFINITY;
+	return (!a->is_truth ? x : x != 0 ? 0 : -INFINITY) + also;
 }
 
 static float product(const float *q, const float *k, int64_t n)
@@ -68,7 +87,7 @@ static void scores(const struct attend *a, const struct row *r, float *const *bu
 		x[j] = (float)a->scale * product(q, k + j * a->size, a->size);
 		if (a->cap > 0 && a->result != ATTEND_PRODUCT)
 			x[j] = (float)(a->cap * tanh((double)x[j] / a->cap));
-		added[j] = bias(a, r, buffers[ATTEND_MASK], j);
+		added[j] = bias(a, r, buffers, j);
 		if (a->result >= ATTEND_BIASED)
 			x[j] = added[j] == -INFINITY ? -INFINITY : x[j] + added[j];
 	}
@@ -118,5 +137,18 @@ int attend_run(const void *with, float *const *buffers, int thread, int threads)
 			weigh(a, &r, buffers, x);
 	}
 	free(room);
+	return 0;
+}
+
+int attend_check(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct attend *a = with;
+
+	(void)threads;
+	for (int64_t i = 0; thread == 0 && i < a->batches; i++)
+		if (buffers[0][i] != (float)(a->keys - 1))
+			return -1;
+	if (thread == 0)
+		buffers[1][0] = 0;
 	return 0;
 }

@@ -6,7 +6,19 @@
 
 #include <stdint.h>
 
-enum { ATTEND_Q, ATTEND_K, ATTEND_V, ATTEND_MASK, ATTEND_LENGTHS, ATTEND_TO };
+enum {
+	ATTEND_Q,
+	ATTEND_K,
+	ATTEND_V,
+	ATTEND_MASK,
+	ATTEND_LENGTHS,
+	ATTEND_HIDES, /* a mask of keys */
+	ATTEND_TO
+};
+
+/* How a mask of keys tells which are seen: by a number for each, or by the end of each batch, or by
+ * the ends of all batches and then their starts. */
+enum attend_hides { ATTEND_BY_KEY, ATTEND_BY_END, ATTEND_BY_RANGE };
 
 /* What the result is, as the attribute qk_matmul_output_mode numbers it; or the output. */
 enum attend_result {
@@ -28,12 +40,17 @@ struct attend {
 	int64_t left, right;		   /* keys before and behind that a row sees; -1: all */
 	int is_truth;			   /* the mask has 1 for what is seen; else it is added */
 	int64_t mask_keys, mask_stride[4]; /* keys that it has: others are not seen */
-	int64_t head_stride, row_stride;   /* of the output, in elements */
+	enum attend_hides hides;
+	int64_t hides_stride[3];	 /* by key: of batches, rows and keys */
+	float hidden;			 /* is added for a key that the mask of keys hides */
+	int64_t head_stride, row_stride; /* of the output, in elements */
 	enum attend_result result;
 };
 
-/* The part of thread `thread` of `threads` of a struct attend. Mask and lengths (how many keys
- * of each batch there are) may be NULL. -1: there is no memory. */
+/* The part of thread `thread` of `threads` of a struct attend. Mask, lengths (how many keys of each
+ * batch there are) and a mask of keys may be NULL. -1: there is no memory. */
 int attend_run(const void *with, float *const *buffers, int thread, int threads);
+/* -1: the last key of a batch, of which buffers[0] has the numbers, is not the last of all. */
+int attend_check(const void *with, float *const *buffers, int thread, int threads);
 
 #endif

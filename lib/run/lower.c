@@ -119,6 +119,7 @@ static lower_fn *const table[OPERATORS] = {
 	[OP_Reshape] = lower_reshape,
 	[OP_Resize] = lower_resize,
 	[OP_ReverseSequence] = lower_reversal,
+	[OP_RotaryEmbedding] = lower_rotary,
 	[OP_Round] = lower_scalar,
 	[OP_Scatter] = lower_elements,
 	[OP_ScatterElements] = lower_elements,

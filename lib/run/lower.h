@@ -279,6 +279,7 @@ lower_fn lower_taps;					   /* lower_taps.c */
 lower_fn lower_einsum, lower_matmul;			   /* lower_einsum.c */
 lower_fn lower_gemm;					   /* lower_gemm.c */
 lower_fn lower_recurrent;				   /* lower_recurrent.c */
+lower_fn lower_rotary;					   /* lower_rotary.c */
 lower_fn lower_sample;					   /* lower_sample.c */
 lower_fn lower_concat;					   /* lower_concat.c */
 lower_fn lower_pool, lower_global_pool;			   /* lower_pool.c */

@@ -1,4 +1,6 @@
-/* ONNX's Attention (attend.h). Keys and values of former calls come before those of this one. */
+/* ONNX's Attention (attend.h). Keys and values of former calls come before those of this one.
+ * Inputs 7 and 8 are onnxruntime's mask of keys and the number of each batch's last key
+ * (rewrite_run_attention.c). */
 #include <math.h>
 #include <string.h>
 
@@ -87,6 +89,53 @@ static int get_mask(struct lowering *l, const struct graph_node *n, struct atten
 	return 0;
 }
 
+/* The mask of keys: batches x keys, batches x rows x keys, or ends, with or without starts. */
+static int get_hides(struct lowering *l, const struct graph_node *n, struct attend *a,
+		     struct place *p, struct err *e)
+{
+	const int64_t keys = a->keys, rows = a->rows;
+	int is_right;
+
+	*p = (struct place){.memory = MEMORY_NONE};
+	a->hidden = node_float(n, "mask_filter_value", -10000);
+	if (!node_in(l->g, n, 7))
+		return 0;
+	if (lower_get_dense(l, n->in[7], NULL, p, e))
+		return -1;
+	is_right = p->rank > 0 && p->rank <= 3 && p->dim[0] == a->batches;
+	if (p->rank == 1) {
+		a->hides = is_right ? ATTEND_BY_END : ATTEND_BY_RANGE;
+		is_right = is_right || p->dim[0] == 2 * a->batches;
+	} else if (p->rank == 2) {
+		is_right = is_right && p->dim[1] == keys;
+		memcpy(a->hides_stride, (int64_t[]){keys, 0, 1}, sizeof a->hides_stride);
+	} else if (p->rank == 3) {
+		is_right = is_right && p->dim[1] == rows && p->dim[2] == keys;
+		memcpy(a->hides_stride, (int64_t[]){rows * keys, keys, 1}, sizeof a->hides_stride);
+	}
+	return is_right ? 0 : lower_bad(l, n, e, "has a mask of keys of a kind that is not known");
+}
+
+/* All sequences are whole: the last key of each, of which the number is given, is the last of all.
+ */
+static int check_last(struct lowering *l, const struct graph_node *n, const struct attend *a,
+		      struct err *e)
+{
+	const struct plain check = {attend_check, a, "a sequence is shorter than its keys"};
+	struct place operand[2];
+
+	if (!node_in(l->g, n, 8))
+		return 0;
+	if (lower_get_dense(l, n->in[8], NULL, &operand[0], e))
+		return -1;
+	if (place_count(&operand[0]) != a->batches)
+		return lower_bad(l, n, e, "has sequences that do not fit its batches");
+	place_dense(&operand[1], 1, (int64_t[]){1}, NULL);
+	lower_room(l, &operand[1]);
+	plan_plain(l->p, node_label(l->g, n), n->type, &check, operand, 2);
+	return 0;
+}
+
 static int read(struct lowering *l, const struct graph_node *n, struct attend *a,
 		struct place operand[ATTEND_TO + 1], struct err *e)
 {
@@ -119,6 +168,8 @@ static int read(struct lowering *l, const struct graph_node *n, struct attend *a
 			  l->g->value[n->in[1]]->shape.dim[l->g->value[n->in[1]]->shape.rank - 2];
 	operand[ATTEND_LENGTHS] = (struct place){.memory = MEMORY_NONE};
 	if (node_in(l->g, n, 6) && lower_get_dense(l, n->in[6], NULL, &operand[ATTEND_LENGTHS], e))
+		return -1;
+	if (get_hides(l, n, a, &operand[ATTEND_HIDES], e) || check_last(l, n, a, e))
 		return -1;
 	return get_mask(l, n, a, &operand[ATTEND_MASK], e);
 }

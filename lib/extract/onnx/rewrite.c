@@ -221,27 +221,71 @@ static void skip_norm(struct rewrite *r)
 	build_float(&r->b, n, "epsilon", node_float(r->n, "epsilon", 1e-12F));
 }
 
+/* Size `axis` of the identities of words, as a list. */
+static int size_of_ids(struct rewrite *r, int64_t axis)
+{
+	int ids = rewrite_in(r, 0), out = rewrite_between(r, "size");
+	struct graph_node *n = rewrite_node(r, "Shape", &ids, 1, out);
+
+	build_int(&r->b, n, "start", axis);
+	build_int(&r->b, n, "end", axis + 1);
+	return out;
+}
+
+/* The rows of a table by an input that is given; of places by the first ones, else. -1: none. */
+static int rows_of(struct rewrite *r, int table, int by, const char *what)
+{
+	const int64_t zero = 0;
+	int out, in[4] = {rewrite_in(r, table), rewrite_in(r, by)};
+
+	if (in[0] < 0 || (in[1] < 0 && table != 3))
+		return -1;
+	out = rewrite_between(r, what);
+	if (in[1] >= 0) {
+		rewrite_node(r, "Gather", in, 2, out);
+		return out;
+	}
+	in[1] = in[3] = build_integers(&r->b, &zero, 1);
+	in[2] = size_of_ids(r, 1);
+	rewrite_node(r, "Slice", in, 4, out);
+	return out;
+}
+
+/* How many words each text has: as the mask (input 7) tells, else 0. */
+static void count_words(struct rewrite *r)
+{
+	const int64_t axis = 1;
+	int mask = rewrite_in(r, 7), size;
+	struct graph_node *n;
+
+	if (mask < 0) {
+		size = size_of_ids(r, 0);
+		rewrite_node(r, "ConstantOfShape", &size, 1, rewrite_out(r, 1));
+		return;
+	}
+	n = rewrite_node(r, "ReduceSum", &mask, 1, rewrite_out(r, 1));
+	build_ints(&r->b, n, "axes", &axis, 1);
+	build_int(&r->b, n, "keepdims", 0);
+}
+
 /* The sum of the rows of tables for words, places and kinds, normalized. */
 static void embed_norm(struct rewrite *r)
 {
-	const int words[] = {rewrite_in(r, 2), rewrite_in(r, 0)};
-	int sum = rewrite_out(r, 2), in[3];
+	int sum = rows_of(r, 2, 0, "words"), places = rows_of(r, 3, 8, "places");
+	int all = rewrite_out(r, 2), in[3];
 
-	if (sum < 0)
-		sum = rewrite_between(r, "sum");
-	rewrite_node(r, "Gather", words, 2, sum);
+	sum = rewrite_plus(r, rewrite_plus(r, sum, places), rows_of(r, 4, 1, "kinds"));
 	in[0] = sum;
 	in[1] = rewrite_in(r, 5);
 	in[2] = rewrite_in(r, 6);
-	rewrite_node(r, "LayerNormalization", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0));
-	if (rewrite_out(r, 1) >= 0) {
-		const int64_t axis = 1;
-		int ids = rewrite_in(r, 0);
-		struct graph_node *n = rewrite_node(r, "ReduceSum", &ids, 1, rewrite_out(r, 1));
-
-		build_ints(&r->b, n, "axes", &axis, 1);
-		build_int(&r->b, n, "keepdims", 0);
-	}
+	build_float(
+		&r->b,
+		rewrite_node(r, "LayerNormalization", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0)),
+		"epsilon", node_float(r->n, "epsilon", 1e-12F));
+	if (all >= 0)
+		rewrite_node(r, "Identity", &sum, 1, all);
+	if (rewrite_out(r, 1) >= 0)
+		count_words(r);
 }
 
 static const struct rewrite_row table[] = {
@@ -295,13 +339,18 @@ static const struct rewrite_row whole[] = {
 	{"", "MatMulInteger", rewrite_integers},
 	{"", "QLinearConv", rewrite_linear_conv},
 	{"", "QLinearMatMul", rewrite_linear_matmul},
+	{"com.microsoft", "Attention", rewrite_run_attention},
 	{"com.microsoft", "BiasGelu", bias_gelu},
+	{"com.microsoft", "EmbedLayerNormalization", embed_norm},
 	{"com.microsoft", "FastGelu", bias_gelu},
 	{"com.microsoft", "FusedConv", fused, "Conv"},
 	{"com.microsoft", "FusedGemm", fused, "Gemm"},
 	{"com.microsoft", "FusedMatMul", rewrite_run_matmul},
 	{"com.microsoft", "Gelu", rewrite_gelu},
+	{"com.microsoft", "GroupQueryAttention", rewrite_run_group_query},
 	{"com.microsoft", "MatMulNBits", rewrite_linear_bits},
+	{"com.microsoft", "MultiHeadAttention", rewrite_run_multi_head},
+	{"com.microsoft", "QAttention", rewrite_run_q_attention},
 	{"com.microsoft", "QGemm", rewrite_linear_gemm},
 	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
 	{"com.microsoft", "QLinearAveragePool", rewrite_linear_unary},
@@ -313,6 +362,7 @@ static const struct rewrite_row whole[] = {
 	{"com.microsoft", "QLinearSoftmax", rewrite_linear_softmax},
 	{"com.microsoft", "QLinearWhere", rewrite_linear_where},
 	{"com.microsoft", "QuickGelu", rewrite_quick_gelu},
+	{"com.microsoft", "RotaryEmbedding", rewrite_run_rotary},
 	{"com.microsoft", "SkipLayerNormalization", skip_norm},
 	{"com.microsoft", "SkipSimplifiedLayerNormalization", skip_norm},
 	{"com.microsoft", "TransposeMatMul", rewrite_run_matmul},

@@ -4,8 +4,8 @@
  *
  * The nodes say what is computed of which shape, not every detail of how: masks, scales and scales
  * of quantized numbers are left out. So this is for graphs that are not run. In those that are run,
- * quantized operators and some that are fused become nodes, which say all (rewrite_linear.c,
- * rewrite_fused.c).
+ * quantized operators and those that are fused become nodes, which say all (rewrite_linear.c,
+ * rewrite_fused.c, rewrite_run_attention.c).
  */
 #ifndef TL_EXTRACT_ONNX_REWRITE_H
 #define TL_EXTRACT_ONNX_REWRITE_H
@@ -53,6 +53,19 @@ void rewrite_say_groups(struct rewrite *r, struct graph_node *made);
 /* The sum with an input, if it is given. */
 int rewrite_plus(struct rewrite *r, int in, int addend);
 
+/* rewrite_attention.c: batch x steps x (heads and their elements), to batch x heads x steps x
+ * elements; and back, into the node's output. */
+int rewrite_heads(struct rewrite *r, int in, int64_t heads);
+void rewrite_from_heads(struct rewrite *r, int in);
+/* Joins a and b along an axis. */
+int rewrite_join(struct rewrite *r, int a, int b, int64_t axis, int out);
+/* Three parts along an axis: equal ones, or of these sizes. */
+void rewrite_split(struct rewrite *r, int in, int64_t axis, const int64_t *sizes, int out[3]);
+/* Item i of the first dimension. */
+int rewrite_item(struct rewrite *r, int in, int64_t i);
+/* Tells a node from the others that one becomes. */
+void rewrite_name_part(struct rewrite *r, struct graph_node *n, const char *what);
+
 rewrite_fn rewrite_attention, rewrite_ms_attention, rewrite_multi_head, rewrite_group_query,
 	rewrite_q_attention;
 rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, rewrite_q_conv,
@@ -62,5 +75,7 @@ rewrite_fn rewrite_linear_binary, rewrite_linear_bits, rewrite_linear_concat, re
 	rewrite_linear_where, rewrite_integers,
 	rewrite_dynamic_quantize;				 /* of graphs that are run */
 rewrite_fn rewrite_gelu, rewrite_quick_gelu, rewrite_run_matmul; /* likewise */
+rewrite_fn rewrite_run_attention, rewrite_run_multi_head, rewrite_run_group_query,
+	rewrite_run_q_attention, rewrite_run_rotary; /* likewise */
 
 #endif

@@ -20,8 +20,7 @@ static int transpose(struct rewrite *r, int in, const int64_t *perm, int n, cons
 	return out;
 }
 
-/* Batch x steps x (heads and their elements), to batch x heads x steps x elements. */
-static int to_heads(struct rewrite *r, int in, int64_t heads)
+int rewrite_heads(struct rewrite *r, int in, int64_t heads)
 {
 	static const int64_t perm[] = {0, 2, 1, 3};
 	const int64_t to[] = {0, 0, heads, -1};
@@ -29,8 +28,7 @@ static int to_heads(struct rewrite *r, int in, int64_t heads)
 	return in < 0 ? -1 : transpose(r, reshape(r, in, to, 4, "split"), perm, 4, "heads");
 }
 
-/* And back, into the node's output. */
-static void from_heads(struct rewrite *r, int in)
+void rewrite_from_heads(struct rewrite *r, int in)
 {
 	static const int64_t perm[] = {0, 2, 1, 3}, to[] = {0, 0, -1};
 	int turned = transpose(r, in, perm, 4, "steps");
@@ -39,7 +37,7 @@ static void from_heads(struct rewrite *r, int in)
 		   3);
 }
 
-static int join(struct rewrite *r, int a, int b, int64_t axis, int out)
+int rewrite_join(struct rewrite *r, int a, int b, int64_t axis, int out)
 {
 	const int in[] = {a, b};
 
@@ -56,7 +54,7 @@ static void pass(struct rewrite *r, int from, int to)
 /* What was there before, and what is new behind it; it is also an output. */
 static int remember(struct rewrite *r, int past, int now, int present)
 {
-	int all = past < 0 ? now : join(r, past, now, 2, rewrite_between(r, "all"));
+	int all = past < 0 ? now : rewrite_join(r, past, now, 2, rewrite_between(r, "all"));
 
 	pass(r, all, present);
 	return all;
@@ -72,7 +70,7 @@ static int repeat(struct rewrite *r, int in, int like)
 	return out;
 }
 
-static void name_part(struct rewrite *r, struct graph_node *n, const char *what)
+void rewrite_name_part(struct rewrite *r, struct graph_node *n, const char *what)
 {
 	if (r->n->name[0])
 		n->name = arena_printf(r->b.a, "%s/%s", r->n->name, what);
@@ -87,13 +85,13 @@ static int products(struct rewrite *r, int q, int k, int v, int scores, int out)
 	struct graph_node *n = rewrite_node(r, "MatMul", first, 2, made);
 
 	build_int(&r->b, n, "transB", 1);
-	name_part(r, n, "scores");
+	rewrite_name_part(r, n, "scores");
 	pass(r, made, scores);
 	soft = rewrite_one(r, "Softmax", made, "softmax");
 	{
 		const int second[] = {soft, v};
 
-		name_part(r, rewrite_node(r, "MatMul", second, 2, out), "values");
+		rewrite_name_part(r, rewrite_node(r, "MatMul", second, 2, out), "values");
 	}
 	return out;
 }
@@ -108,9 +106,9 @@ void rewrite_attention(struct rewrite *r)
 	if (flat && own < 1)
 		own = heads;
 	if (flat) {
-		q = to_heads(r, q, heads);
-		k = to_heads(r, k, own);
-		v = to_heads(r, v, own);
+		q = rewrite_heads(r, q, heads);
+		k = rewrite_heads(r, k, own);
+		v = rewrite_heads(r, v, own);
 	}
 	k = remember(r, rewrite_in(r, 4), k, rewrite_out(r, 1));
 	v = remember(r, rewrite_in(r, 5), v, rewrite_out(r, 2));
@@ -119,14 +117,13 @@ void rewrite_attention(struct rewrite *r)
 		v = repeat(r, v, q);
 	}
 	if (flat)
-		from_heads(r, products(r, q, k, v, rewrite_out(r, 3),
-				       rewrite_between(r, "attention")));
+		rewrite_from_heads(r, products(r, q, k, v, rewrite_out(r, 3),
+					       rewrite_between(r, "attention")));
 	else
 		products(r, q, k, v, rewrite_out(r, 3), rewrite_made(r, 0));
 }
 
-/* Three parts of the last dimension: equal ones, or of these sizes. */
-static void split(struct rewrite *r, int in, int64_t axis, const int64_t *sizes, int out[3])
+void rewrite_split(struct rewrite *r, int in, int64_t axis, const int64_t *sizes, int out[3])
 {
 	struct graph_node *n;
 
@@ -138,8 +135,7 @@ static void split(struct rewrite *r, int in, int64_t axis, const int64_t *sizes,
 		build_ints(&r->b, n, "split", sizes, 3);
 }
 
-/* Item i of the first dimension. */
-static int item(struct rewrite *r, int in, int64_t i)
+int rewrite_item(struct rewrite *r, int in, int64_t i)
 {
 	const int64_t axis = 0, end = i + 1;
 	int out = rewrite_between(r, "slice"), flat = rewrite_between(r, "item");
@@ -161,11 +157,11 @@ static void from_packed(struct rewrite *r, int packed, int past)
 	const int64_t first = 0;
 	int part[3], present = rewrite_out(r, 1), pair[2];
 
-	split(r, packed, -1, sizes && sizes->nints == 3 ? sizes->ints : NULL, part);
+	rewrite_split(r, packed, -1, sizes && sizes->nints == 3 ? sizes->ints : NULL, part);
 	for (int i = 0; i < 3; i++)
-		part[i] = to_heads(r, part[i], heads > 0 ? heads : 1);
+		part[i] = rewrite_heads(r, part[i], heads > 0 ? heads : 1);
 	for (int i = 1; i < 3; i++) {
-		part[i] = remember(r, past < 0 ? -1 : item(r, past, i - 1), part[i], -1);
+		part[i] = remember(r, past < 0 ? -1 : rewrite_item(r, past, i - 1), part[i], -1);
 		if (present < 0)
 			continue;
 		pair[i - 1] = rewrite_between(r, "present");
@@ -173,8 +169,9 @@ static void from_packed(struct rewrite *r, int packed, int past)
 			   &first, 1);
 	}
 	if (present >= 0)
-		join(r, pair[0], pair[1], 0, present);
-	from_heads(r, products(r, part[0], part[1], part[2], -1, rewrite_between(r, "attention")));
+		rewrite_join(r, pair[0], pair[1], 0, present);
+	rewrite_from_heads(
+		r, products(r, part[0], part[1], part[2], -1, rewrite_between(r, "attention")));
 }
 
 /* Input, weights, bias, mask, past. */
@@ -183,7 +180,7 @@ void rewrite_ms_attention(struct rewrite *r)
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
 	int product = rewrite_between(r, "product");
 
-	name_part(r, rewrite_node(r, "MatMul", in, 2, product), "input");
+	rewrite_name_part(r, rewrite_node(r, "MatMul", in, 2, product), "input");
 	from_packed(r, rewrite_plus(r, product, rewrite_in(r, 2)), rewrite_in(r, 4));
 }
 
@@ -193,7 +190,7 @@ void rewrite_q_attention(struct rewrite *r)
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
 	int product = rewrite_between(r, "product"), real = rewrite_between(r, "float");
 
-	name_part(r, rewrite_node(r, "MatMulInteger", in, 2, product), "input");
+	rewrite_name_part(r, rewrite_node(r, "MatMulInteger", in, 2, product), "input");
 	build_int(&r->b, rewrite_node(r, "Cast", &product, 1, real), "to", VALUE_F32);
 	from_packed(r, rewrite_plus(r, real, rewrite_in(r, 2)), rewrite_in(r, 8));
 }
@@ -205,7 +202,7 @@ static void unpack(struct rewrite *r, int in, int parts, int *out)
 	int turned = transpose(r, in, perm, 5, "parts");
 
 	for (int i = 0; i < parts; i++)
-		out[i] = item(r, turned, i);
+		out[i] = rewrite_item(r, turned, i);
 }
 
 /* Queries, keys, values (or packed ones), bias, two masks, past keys and values. */
@@ -218,18 +215,18 @@ void rewrite_multi_head(struct rewrite *r)
 	if (k < 0) {
 		unpack(r, q, 3, part);
 	} else {
-		part[0] = to_heads(r, q, heads);
+		part[0] = rewrite_heads(r, q, heads);
 		if (v < 0) {
 			unpack(r, k, 2, part + 1);
 		} else {
-			part[1] = to_heads(r, k, heads);
-			part[2] = to_heads(r, v, heads);
+			part[1] = rewrite_heads(r, k, heads);
+			part[2] = rewrite_heads(r, v, heads);
 		}
 	}
 	part[1] = remember(r, rewrite_in(r, 6), part[1], rewrite_out(r, 1));
 	part[2] = remember(r, rewrite_in(r, 7), part[2], rewrite_out(r, 2));
-	from_heads(r, products(r, part[0], part[1], part[2], rewrite_out(r, 3),
-			       rewrite_between(r, "attention")));
+	rewrite_from_heads(r, products(r, part[0], part[1], part[2], rewrite_out(r, 3),
+				       rewrite_between(r, "attention")));
 }
 
 /* Queries, keys, values (or all in the queries), past keys and values. */
@@ -243,11 +240,11 @@ void rewrite_group_query(struct rewrite *r)
 	if (k < 0) {
 		const int64_t sizes[] = {heads, own, own};
 
-		split(r, to_heads(r, q, heads + 2 * own), 1, sizes, part);
+		rewrite_split(r, rewrite_heads(r, q, heads + 2 * own), 1, sizes, part);
 	} else {
-		part[0] = to_heads(r, q, heads);
-		part[1] = to_heads(r, k, own);
-		part[2] = v < 0 ? part[1] : to_heads(r, v, own);
+		part[0] = rewrite_heads(r, q, heads);
+		part[1] = rewrite_heads(r, k, own);
+		part[2] = v < 0 ? part[1] : rewrite_heads(r, v, own);
 	}
 	part[1] = remember(r, rewrite_in(r, 3), part[1], rewrite_out(r, 1));
 	part[2] = remember(r, rewrite_in(r, 4), part[2], rewrite_out(r, 2));
@@ -255,5 +252,6 @@ void rewrite_group_query(struct rewrite *r)
 		part[1] = repeat(r, part[1], part[0]);
 		part[2] = repeat(r, part[2], part[0]);
 	}
-	from_heads(r, products(r, part[0], part[1], part[2], -1, rewrite_between(r, "attention")));
+	rewrite_from_heads(
+		r, products(r, part[0], part[1], part[2], -1, rewrite_between(r, "attention")));
 }
