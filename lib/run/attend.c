@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/run/vectors.h"
+
 /* One row of one head. */
 struct row {
 	int64_t batch, head, i;
@@ -47,15 +49,6 @@ static float bias(const struct attend *a, const struct row *r, float *const *buf
 	return (!a->is_truth ? x : x != 0 ? 0 : -INFINITY) + also;
 }
 
-static float product(const float *q, const float *k, int64_t n)
-{
-	float sum = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		sum += q[i] * k[i];
-	return sum;
-}
-
 /* In place; a row that sees nothing becomes zeros. */
 static void softmax(float *x, const float *bias_of, int64_t n)
 {
@@ -83,8 +76,9 @@ static void scores(const struct attend *a, const struct row *r, float *const *bu
 	const int64_t kv = r->batch * a->kv_heads + r->head / (a->heads / a->kv_heads);
 	const float *k = buffers[ATTEND_K] + kv * a->keys * a->size;
 
+	vectors_dots(a->lanes, q, k, a->keys, a->size, x);
 	for (int64_t j = 0; j < a->keys; j++) {
-		x[j] = (float)a->scale * product(q, k + j * a->size, a->size);
+		x[j] *= (float)a->scale;
 		if (a->cap > 0 && a->result != ATTEND_PRODUCT)
 			x[j] = (float)(a->cap * tanh((double)x[j] / a->cap));
 		added[j] = bias(a, r, buffers, j);
@@ -106,9 +100,7 @@ static void weigh(const struct attend *a, const struct row *r, float *const *buf
 
 	for (int64_t i = 0; i < a->value_size; i++)
 		to[i] = 0;
-	for (int64_t j = 0; j < a->keys; j++)
-		for (int64_t i = 0; x[j] != 0 && i < a->value_size; i++)
-			to[i] += x[j] * v[j * a->value_size + i];
+	vectors_weigh(a->lanes, x, v, a->keys, a->value_size, to);
 }
 
 int attend_run(const void *with, float *const *buffers, int thread, int threads)

@@ -1,5 +1,5 @@
 /* Attention (Vaswani et al., 2017) as ONNX's operator of that name has it: softmax(scale * Q K^T +
- * mask) V, in plain C. A row whose keys are all masked makes zeros.
+ * mask) V, in C (vectors.h). A row whose keys are all masked makes zeros.
  */
 #ifndef TL_RUN_ATTEND_H
 #define TL_RUN_ATTEND_H
@@ -34,6 +34,7 @@ enum attend_result {
  * are dense. Several heads may share one of K and V. */
 struct attend {
 	int64_t batches, heads, kv_heads, rows, keys, size, value_size;
+	int lanes;			   /* of registers, as struct limits has them */
 	double scale, cap;		   /* cap: 0: there is none */
 	int is_causal;			   /* row i sees keys up to i + past */
 	int64_t past;			   /* keys before those of the first row */

@@ -150,6 +150,7 @@ static int read(struct lowering *l, const struct graph_node *n, struct attend *a
 	    k->dim[1] != v->dim[1] || k->dim[2] != v->dim[2] || !k->dim[1] || q->dim[1] % k->dim[1])
 		return lower_bad(l, n, e, "has queries, keys and values that do not fit");
 	*a = (struct attend){.batches = q->dim[0],
+			     .lanes = l->lanes,
 			     .heads = q->dim[1],
 			     .kv_heads = k->dim[1],
 			     .rows = q->dim[2],

@@ -71,6 +71,7 @@ static int read(struct lowering *l, const struct graph_node *n, struct recurrent
 					node_is(n, OP_GRU) && node_int(n, "linear_before_reset", 0),
 				.couples = node_is(n, OP_LSTM) && node_int(n, "input_forget", 0),
 				.limit = node_float(n, "clip", 0),
+				.lanes = l->lanes,
 				.directions = w->dim[0],
 				.hidden = w->dim[2]};
 	r->steps = x->dim[r->is_batch_first];
@@ -124,6 +125,23 @@ static int multiply(struct lowering *l, const struct graph_node *n, const struct
 	return lower_product(l, n, t, &flat, &w, out, e);
 }
 
+/* The weights of the states as the steps read them: once, where they are constant. */
+static int turn_weights(struct lowering *l, const struct graph_node *n, const struct recurrent *r,
+			struct place *to, struct err *e)
+{
+	const struct plain plain = {recurrent_turn, r, NULL};
+	const int64_t gates = r->directions * recurrent_gates(r->kind);
+	struct place operand[2];
+
+	if (get(l, n, 2, gates * r->hidden * r->hidden, &operand[0], e))
+		return -1;
+	place_dense(&operand[1], 1, (int64_t[]){gates * recurrent_wide(r) * r->hidden}, NULL);
+	lower_room(l, &operand[1]);
+	plan_plain(l->p, node_label(l->g, n), "weights", &plain, operand, 2);
+	*to = operand[1];
+	return 0;
+}
+
 /* Output i is a part of what the step makes. */
 static int put(struct lowering *l, const struct graph_node *n, int i, const struct place *all,
 	       int64_t at, struct err *e)
@@ -156,8 +174,7 @@ int lower_recurrent(struct lowering *l, const struct graph_node *n, struct err *
 	for (int64_t i = 0; i < r->directions; i++)
 		if (multiply(l, n, r, i, &operand[RECURRENT_FORTH + i], e))
 			return -1;
-	if (get(l, n, 2, r->directions * gates * r->hidden * r->hidden, &operand[RECURRENT_WEIGHTS],
-		e) ||
+	if (turn_weights(l, n, r, &operand[RECURRENT_WEIGHTS], e) ||
 	    get(l, n, 3, r->directions * 2 * gates * r->hidden, &operand[RECURRENT_BIAS], e) ||
 	    get(l, n, 4, r->batch, &operand[RECURRENT_LENGTHS], e) ||
 	    get(l, n, 5, ends, &operand[RECURRENT_STATE], e) ||

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/run/vectors.h"
+
 /* ---- functions ---- */
 
 static float relu(float x, float a, float b)
@@ -116,40 +118,46 @@ int recurrent_functions(enum recurrent_kind kind)
 
 /* ---- one step ---- */
 
-/* Sums are made of so many columns at once, as vectors that every x86 and ARM has registers for. */
-enum { LANES = 4, VECTORS = 8, BLOCK = LANES * VECTORS };
-typedef float vector __attribute__((vector_size(LANES * sizeof(float)), may_alias));
-
-/* One sequence in one direction. Each gate has `wide` floats, a multiple of BLOCK. */
+/* Sequences of one direction that go together: SEQUENCES at most, so that weights are read once for
+ * all of them. Each has `wide` floats for each gate and state, whole panels. */
+enum { SEQUENCES = 8 };
 struct work {
 	const struct recurrent *r;
-	int64_t direction, batch, wide;
-	vector *weights; /* gates x wide / BLOCK x hidden x VECTORS */
-	float *gate;	 /* gates x wide */
-	float *more;	 /* wide */
-	float *state, *cell;
-	const float *bias, *peephole; /* NULL: there are none */
+	int64_t direction, batch, n, wide;
+	const float *weights, *bias, *peephole; /* NULL: there are none */
+	float *gate, *more, *state, *cell;	/* of the first sequence */
 };
 
-/* Adds the product of a state with the weights of gates from `first` to `end`. */
-static void add_product(const struct work *w, const float *state, int first, int end, float *sum)
+/* The same of one of them. */
+static struct work one_of(const struct work *w, int64_t i)
 {
-	const vector *by = w->weights + first * w->wide / LANES * w->r->hidden;
+	struct work one = *w;
 
-	for (int64_t j = 0; j < (end - first) * w->wide; j += BLOCK) {
-		vector made[VECTORS], *const to = (vector *)(sum + j);
+	one.batch += i;
+	one.n = 1;
+	one.gate += i * recurrent_gates(w->r->kind) * w->wide;
+	one.more += i * w->wide;
+	one.state += i * w->wide;
+	one.cell += i * w->wide;
+	return one;
+}
 
-#pragma GCC unroll 8
-		for (int i = 0; i < VECTORS; i++)
-			made[i] = to[i];
-		for (int64_t k = 0; k < w->r->hidden; k++, by += VECTORS)
-#pragma GCC unroll 8
-			for (int i = 0; i < VECTORS; i++)
-				made[i] += state[k] * by[i];
-#pragma GCC unroll 8
-		for (int i = 0; i < VECTORS; i++)
-			to[i] = made[i];
-	}
+/* Adds the products of all states with the weights of gates from `first` to `end`. */
+static void add_product(const struct work *w, const float *state, int first, int end, float *sum,
+			int64_t apart)
+{
+	const struct vectors_product p = {
+		.panels = (end - first) * w->wide / VECTORS_PANEL,
+		.rows = w->r->hidden,
+		.panel = w->weights + first * w->wide * w->r->hidden,
+		.n = w->n,
+		.row = state,
+		.x = w->wide,
+		.sum = sum,
+		.to = apart,
+	};
+
+	vectors_product(w->r->lanes, &p);
 }
 
 /* Gates begin with the input's products and its bias, and with the state's bias but for those from
@@ -159,88 +167,94 @@ static void begin_gates(const struct work *w, const float *input, int own)
 	const int64_t hidden = w->r->hidden;
 	const int gates = recurrent_gates(w->r->kind);
 
-	for (int g = 0; g < gates; g++)
-		for (int64_t k = 0; k < hidden; k++) {
-			float x = input[g * hidden + k];
+	for (int g = 0; g < gates; g++) {
+		float *const to = w->gate + g * w->wide;
 
-			if (w->bias)
-				x += w->bias[g * hidden + k];
-			if (w->bias && g < own)
-				x += w->bias[(gates + g) * hidden + k];
-			w->gate[g * w->wide + k] = x;
-		}
+		memcpy(to, input + g * hidden, (size_t)hidden * sizeof *to);
+		for (int64_t k = 0; w->bias && k < hidden; k++)
+			to[k] += w->bias[g * hidden + k];
+		for (int64_t k = 0; w->bias && g < own && k < hidden; k++)
+			to[k] += w->bias[(gates + g) * hidden + k];
+	}
 }
 
-static float function(const struct work *w, int i, float x)
+/* Applies function i to `n` numbers, with limits where `is_limited`. */
+static void apply(const struct work *w, int i, float *x, int64_t n, int is_limited)
 {
 	const struct recurrent_function *f = &w->r->function[w->direction][i];
-	const float limit = w->r->limit;
+	const float limit = is_limited ? w->r->limit : 0;
 
-	if (limit > 0)
-		x = x < -limit ? -limit : x > limit ? limit : x;
-	return f->fn(x, f->alpha, f->beta);
-}
-
-static float peep(const struct work *w, int gate, int64_t k)
-{
-	return w->peephole ? w->peephole[gate * w->r->hidden + k] * w->cell[k] : 0;
-}
-
-/* Gates: input, output, forget, cell. */
-static void step_lstm(const struct work *w, const float *input)
-{
-	const float *g = w->gate;
-	const int64_t wide = w->wide;
-
-	begin_gates(w, input, 4);
-	add_product(w, w->state, 0, 4, w->gate);
-	for (int64_t k = 0; k < w->r->hidden; k++) {
-		const float in = function(w, 0, g[k] + peep(w, 0, k));
-		const float kept =
-			w->r->couples ? 1 - in : function(w, 0, g[2 * wide + k] + peep(w, 2, k));
-		const struct recurrent_function *last = &w->r->function[w->direction][2];
-
-		w->cell[k] = kept * w->cell[k] + in * function(w, 1, g[3 * wide + k]);
-		w->state[k] = function(w, 0, g[wide + k] + peep(w, 1, k)) *
-			      last->fn(w->cell[k], last->alpha, last->beta);
-	}
-}
-
-/* Gates: update, reset, hidden. */
-static void step_gru(const struct work *w, const float *input)
-{
-	const int64_t hidden = w->r->hidden, wide = w->wide;
-	const float *const own = w->bias ? w->bias + 5 * hidden : NULL;
-	float *const g = w->gate, *const reset = g + wide, *const more = w->more;
-
-	begin_gates(w, input, w->r->resets_behind ? 2 : 3);
-	add_product(w, w->state, 0, 2, g);
-	for (int64_t k = 0; k < hidden; k++) {
-		g[k] = function(w, 0, g[k]);
-		reset[k] = function(w, 0, reset[k]);
-		more[k] = w->r->resets_behind ? own ? own[k] : 0 : reset[k] * w->state[k];
-	}
-	if (w->r->resets_behind)
-		add_product(w, w->state, 2, 3, more);
+	for (int64_t k = 0; limit > 0 && k < n; k++)
+		x[k] = x[k] < -limit ? -limit : x[k] > limit ? limit : x[k];
+	if (f->fn == sigmoid)
+		vectors_sigmoid(w->r->lanes, x, n);
+	else if (f->fn == tangent)
+		vectors_tanh(w->r->lanes, x, n);
 	else
-		add_product(w, more, 2, 3, g + 2 * wide);
-	for (int64_t k = 0; k < hidden; k++) {
-		const float add = w->r->resets_behind ? reset[k] * more[k] : 0;
-		const float x = function(w, 1, g[2 * wide + k] + add);
-
-		w->state[k] = (1 - g[k]) * x + g[k] * w->state[k];
-	}
+		for (int64_t k = 0; k < n; k++)
+			x[k] = f->fn(x[k], f->alpha, f->beta);
 }
 
-static void step_simple(const struct work *w, const float *input)
+static void peep(const struct work *w, int gate)
 {
-	begin_gates(w, input, 1);
-	add_product(w, w->state, 0, 1, w->gate);
-	for (int64_t k = 0; k < w->r->hidden; k++)
-		w->state[k] = function(w, 0, w->gate[k]);
+	for (int64_t k = 0; w->peephole && k < w->r->hidden; k++)
+		w->gate[gate * w->wide + k] += w->peephole[gate * w->r->hidden + k] * w->cell[k];
 }
 
-/* ---- a sequence ---- */
+/* What follows the product, of one sequence. Gates: input, output, forget, cell. */
+static void end_lstm(const struct work *w)
+{
+	const int64_t hidden = w->r->hidden;
+	float *const in = w->gate, *const out = in + w->wide, *const kept = out + w->wide;
+	float *const made = kept + w->wide;
+
+	peep(w, 0);
+	peep(w, 2);
+	apply(w, 0, in, hidden, 1);
+	apply(w, 0, kept, hidden, 1);
+	apply(w, 1, made, hidden, 1);
+	for (int64_t k = 0; k < hidden; k++)
+		w->cell[k] = (w->r->couples ? 1 - in[k] : kept[k]) * w->cell[k] + in[k] * made[k];
+	peep(w, 1);
+	apply(w, 0, out, hidden, 1);
+	memcpy(made, w->cell, (size_t)hidden * sizeof *made);
+	apply(w, 2, made, hidden, 0);
+	for (int64_t k = 0; k < hidden; k++)
+		w->state[k] = out[k] * made[k];
+}
+
+/* The gates update and reset, and what the third one multiplies or adds to. */
+static void middle_gru(const struct work *w)
+{
+	const int64_t hidden = w->r->hidden;
+	const float *const own = w->bias ? w->bias + 5 * hidden : NULL;
+	float *const reset = w->gate + w->wide;
+
+	apply(w, 0, w->gate, hidden, 1);
+	apply(w, 0, reset, hidden, 1);
+	for (int64_t k = 0; k < hidden; k++)
+		w->more[k] = w->r->resets_behind ? own ? own[k] : 0 : reset[k] * w->state[k];
+}
+
+static void end_gru(const struct work *w)
+{
+	const int64_t hidden = w->r->hidden;
+	float *const g = w->gate, *const reset = g + w->wide, *const made = reset + w->wide;
+
+	for (int64_t k = 0; w->r->resets_behind && k < hidden; k++)
+		made[k] += reset[k] * w->more[k];
+	apply(w, 1, made, hidden, 1);
+	for (int64_t k = 0; k < hidden; k++)
+		w->state[k] = (1 - g[k]) * made[k] + g[k] * w->state[k];
+}
+
+static void end_simple(const struct work *w)
+{
+	memcpy(w->state, w->gate, (size_t)w->r->hidden * sizeof *w->state);
+	apply(w, 0, w->state, w->r->hidden, 1);
+}
+
+/* ---- sequences ---- */
 
 /* Where something of this step is, in units of what a step and a batch have together. */
 static int64_t row_of(const struct recurrent *r, int64_t step, int64_t batch)
@@ -269,14 +283,12 @@ static int64_t ends_at(const struct work *w)
 	       r->hidden;
 }
 
-static void run_step(const struct work *w, const float *input)
+static int64_t length_of(const struct work *w, float *const *buffers)
 {
-	if (w->r->kind == RECURRENT_LSTM)
-		step_lstm(w, input);
-	else if (w->r->kind == RECURRENT_GRU)
-		step_gru(w, input);
-	else
-		step_simple(w, input);
+	const float *lengths = buffers[RECURRENT_LENGTHS];
+
+	return lengths ? (int64_t)fmaxf(0, fminf(lengths[w->batch], (float)w->r->steps))
+		       : w->r->steps;
 }
 
 /* A sequence without steps ends with zeros, as in onnxruntime. */
@@ -292,26 +304,13 @@ static void begin_sequence(const struct work *w, float *const *buffers, int64_t 
 		memcpy(w->cell, buffers[RECURRENT_CELL] + ends_at(w), bytes);
 }
 
-static void run_sequence(const struct work *w, float *const *buffers)
+static void end_sequence(const struct work *w, float *const *buffers, int64_t length)
 {
 	const struct recurrent *r = w->r;
-	const int64_t row = recurrent_gates(r->kind) * r->hidden;
 	const int64_t ends = r->directions * r->batch * r->hidden;
 	const size_t bytes = (size_t)r->hidden * sizeof(float);
-	const float *input = buffers[w->direction ? RECURRENT_BACK : RECURRENT_FORTH];
 	float *const to = buffers[RECURRENT_TO], *const last = to + r->steps * ends;
-	int64_t length = r->steps;
 
-	if (buffers[RECURRENT_LENGTHS])
-		length = (int64_t)fmaxf(
-			0, fminf(buffers[RECURRENT_LENGTHS][w->batch], (float)r->steps));
-	begin_sequence(w, buffers, length);
-	for (int64_t i = 0; i < length; i++) {
-		const int64_t step = r->is_backward[w->direction] ? length - 1 - i : i;
-
-		run_step(w, input + row_of(r, step, w->batch) * row);
-		memcpy(states_at(w, to, step), w->state, bytes);
-	}
 	for (int64_t step = length; step < r->steps; step++)
 		memset(states_at(w, to, step), 0, bytes);
 	memcpy(last + ends_at(w), w->state, bytes);
@@ -319,63 +318,130 @@ static void run_sequence(const struct work *w, float *const *buffers)
 		memcpy(last + ends + ends_at(w), w->cell, bytes);
 }
 
+/* All sequences do the step, the last ones of them with what nobody reads, if they have ended. */
+static void run_step(const struct work *w, const struct work *each, float *const *buffers,
+		     int64_t i, const int64_t *length)
+{
+	const struct recurrent *r = w->r;
+	const int gates = recurrent_gates(r->kind), is_gru = r->kind == RECURRENT_GRU;
+	const float *input = buffers[w->direction ? RECURRENT_BACK : RECURRENT_FORTH];
+	const int64_t row = gates * r->hidden, apart = gates * w->wide;
+
+	for (int64_t s = 0; s < w->n; s++) {
+		const int64_t step = r->is_backward[w->direction] ? length[s] - 1 - i : i;
+
+		if (i < length[s])
+			begin_gates(&each[s], input + row_of(r, step, each[s].batch) * row,
+				    is_gru && r->resets_behind ? 2 : gates);
+	}
+	add_product(w, w->state, 0, is_gru ? 2 : gates, w->gate, apart);
+	for (int64_t s = 0; is_gru && s < w->n; s++)
+		middle_gru(&each[s]);
+	if (is_gru && r->resets_behind)
+		add_product(w, w->state, 2, 3, w->more, w->wide);
+	else if (is_gru)
+		add_product(w, w->more, 2, 3, w->gate + 2 * w->wide, apart);
+	for (int64_t s = 0; s < w->n; s++) {
+		const int64_t step = r->is_backward[w->direction] ? length[s] - 1 - i : i;
+
+		if (i >= length[s])
+			continue;
+		(is_gru ? end_gru : r->kind == RECURRENT_LSTM ? end_lstm : end_simple)(&each[s]);
+		memcpy(states_at(&each[s], buffers[RECURRENT_TO], step), each[s].state,
+		       (size_t)r->hidden * sizeof(float));
+	}
+}
+
+static void run_sequences(const struct work *w, float *const *buffers)
+{
+	struct work each[SEQUENCES];
+	int64_t length[SEQUENCES], most = 0;
+
+	for (int64_t s = 0; s < w->n; s++) {
+		each[s] = one_of(w, s);
+		length[s] = length_of(&each[s], buffers);
+		most = length[s] > most ? length[s] : most;
+		begin_sequence(&each[s], buffers, length[s]);
+	}
+	for (int64_t i = 0; i < most; i++)
+		run_step(w, each, buffers, i, length);
+	for (int64_t s = 0; s < w->n; s++)
+		end_sequence(&each[s], buffers, length[s]);
+}
+
 /* ---- all of them ---- */
 
-/* The weights of the direction, in the order in which they are read. */
-static void turn_weights(const struct work *w, const float *from)
+int64_t recurrent_wide(const struct recurrent *r)
 {
-	const int64_t hidden = w->r->hidden, gates = recurrent_gates(w->r->kind);
-	float *to = (float *)w->weights;
+	return (r->hidden + VECTORS_PANEL - 1) / VECTORS_PANEL * VECTORS_PANEL;
+}
 
-	from += w->direction * gates * hidden * hidden;
-	for (int64_t g = 0; g < gates; g++)
-		for (int64_t j = 0; j < hidden; j++)
+int recurrent_turn(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct recurrent *r = with;
+	const int64_t hidden = r->hidden, wide = recurrent_wide(r);
+	const int64_t all = r->directions * recurrent_gates(r->kind);
+	const int64_t first = all * thread / threads, end = all * (thread + 1) / threads;
+	const float *from = buffers[0];
+	float *const to = buffers[1];
+
+	memset(to + first * wide * hidden, 0, (size_t)((end - first) * wide * hidden) * sizeof *to);
+	for (int64_t g = first; g < end; g++)
+		for (int64_t j = 0; j < hidden; j++) {
+			float *const column =
+				to + (g * wide + j / VECTORS_PANEL * VECTORS_PANEL) * hidden +
+				j % VECTORS_PANEL;
+
 			for (int64_t k = 0; k < hidden; k++)
-				to[((g * w->wide + j) / BLOCK * hidden + k) * BLOCK + j % BLOCK] =
-					from[(g * hidden + j) * hidden + k];
+				column[k * VECTORS_PANEL] = from[(g * hidden + j) * hidden + k];
+		}
+	return 0;
 }
 
 /* Room for all that a thread works with, zeros behind the elements of each gate. */
 static void *make_room(struct work *w)
 {
-	const size_t gates = (size_t)recurrent_gates(w->r->kind);
-	const size_t wide = (size_t)w->wide, hidden = (size_t)w->r->hidden;
-	float *room = calloc((hidden * gates + gates + 3) * wide, sizeof *room);
+	const size_t gates = (size_t)recurrent_gates(w->r->kind), wide = (size_t)w->wide;
+	float *room = calloc((gates + 3) * wide * SEQUENCES, sizeof *room);
 
-	w->weights = (vector *)room;
-	w->gate = room + hidden * gates * wide;
-	w->more = w->gate + gates * wide;
-	w->state = w->more + wide;
-	w->cell = w->state + wide;
+	w->gate = room;
+	w->more = w->gate + gates * wide * SEQUENCES;
+	w->state = w->more + wide * SEQUENCES;
+	w->cell = w->state + wide * SEQUENCES;
 	return room;
+}
+
+/* How many sequences go together: fewer than possible, if threads would have nothing to do. */
+static int64_t together(const struct recurrent *r, int threads)
+{
+	const int64_t share = r->directions * r->batch / threads;
+
+	return share < 1 ? 1 : share > SEQUENCES ? SEQUENCES : share;
 }
 
 int recurrent_run(const void *with, float *const *buffers, int thread, int threads)
 {
 	const struct recurrent *r = with;
-	const int64_t all = r->directions * r->batch, gates = recurrent_gates(r->kind);
+	const int64_t most = together(r, threads), groups = (r->batch + most - 1) / most;
+	const int64_t all = r->directions * groups, gates = recurrent_gates(r->kind);
 	const int64_t first = all * thread / threads, end = all * (thread + 1) / threads;
-	struct work w = {.r = r, .direction = -1};
-	void *room = NULL;
+	struct work w = {.r = r, .wide = recurrent_wide(r)};
+	void *room = first < end ? make_room(&w) : NULL;
 
-	w.wide = (r->hidden + BLOCK - 1) / BLOCK * BLOCK;
-	if (first < end && !(room = make_room(&w)))
+	if (first < end && !room)
 		return -1;
 	for (int64_t i = first; i < end; i++) {
-		const int64_t direction = i / r->batch;
-
-		w.batch = i % r->batch;
-		if (direction != w.direction) {
-			w.direction = direction;
-			turn_weights(&w, buffers[RECURRENT_WEIGHTS]);
-			w.bias = buffers[RECURRENT_BIAS];
-			if (w.bias)
-				w.bias += direction * 2 * gates * r->hidden;
-			w.peephole = buffers[RECURRENT_PEEPHOLES];
-			if (w.peephole)
-				w.peephole += direction * 3 * r->hidden;
-		}
-		run_sequence(&w, buffers);
+		w.direction = i / groups;
+		w.batch = i % groups * most;
+		w.n = r->batch - w.batch < most ? r->batch - w.batch : most;
+		w.weights = buffers[RECURRENT_WEIGHTS] + w.direction * gates * w.wide * r->hidden;
+		w.bias = buffers[RECURRENT_BIAS];
+		if (w.bias)
+			w.bias += w.direction * 2 * gates * r->hidden;
+		w.peephole = buffers[RECURRENT_PEEPHOLES];
+		if (w.peephole)
+			w.peephole += w.direction * 3 * r->hidden;
+		run_sequences(&w, buffers);
 	}
 	free(room);
 	return 0;

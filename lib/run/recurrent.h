@@ -1,7 +1,8 @@
 /* Recurrent networks: LSTM (Hochreiter & Schmidhuber, 1997), GRU (Cho et al., 2014) and simple
- * ones, as ONNX's operators of those names have them, in plain C. The product of the inputs is made
- * before, by the kernel of a workload; here are the steps in time, each of which needs the one
- * before it. Sequences, and the two directions of one, are shared among threads.
+ * ones, as ONNX's operators of those names have them, in C (vectors.h). The product of the inputs
+ * is made before, by the kernel of a workload; here are the steps in time, each of which needs the
+ * one before it. Sequences, a few at a time, and the two directions of one are shared among
+ * threads.
  */
 #ifndef TL_RUN_RECURRENT_H
 #define TL_RUN_RECURRENT_H
@@ -11,7 +12,7 @@
 enum {
 	RECURRENT_FORTH,   /* input times weights, of the first direction */
 	RECURRENT_BACK,	   /* and of the second */
-	RECURRENT_WEIGHTS, /* of the state: directions x gates * hidden x hidden */
+	RECURRENT_WEIGHTS, /* of the state, as recurrent_turn() makes them */
 	RECURRENT_BIAS, /* directions x 2 * gates * hidden; NULL: there is none, as of what follows
 			 */
 	RECURRENT_LENGTHS, /* of sequences */
@@ -34,6 +35,7 @@ struct recurrent_function {
 struct recurrent {
 	enum recurrent_kind kind;
 	int64_t steps, batch, hidden, directions;
+	int lanes; /* of registers, as struct limits has them */
 	int is_backward[RECURRENT_DIRECTIONS];
 	int is_batch_first; /* of data and states: batch x steps, else steps x batch */
 	int resets_behind;  /* GRU: the reset gate stands behind the product */
@@ -48,6 +50,11 @@ int recurrent_functions(enum recurrent_kind kind);
 /* Finds a function by its name, with the parameters that it has by default (NAN: it has none), and
  * says how many of them it has. -1: there is no such function. */
 int recurrent_function(const char *name, struct recurrent_function *f, int *parameters);
+/* The columns of a gate in the weights, whole panels; others than the state's are 0. */
+int64_t recurrent_wide(const struct recurrent *r);
+/* The part of thread `thread` of `threads`: buffers[1], directions x gates x wide / VECTORS_PANEL
+ * panels of `hidden` rows, of the weights of buffers[0], directions x gates * hidden x hidden. */
+int recurrent_turn(const void *with, float *const *buffers, int thread, int threads);
 /* The part of thread `thread` of `threads` of a struct recurrent. -1: there is no memory. */
 int recurrent_run(const void *with, float *const *buffers, int thread, int threads);
 
