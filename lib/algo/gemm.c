@@ -423,13 +423,14 @@ static void panel_ahead(struct gemm *s, const struct sweep *x)
 {
 	const int64_t tiles = s->parts.split.tiles;
 
-	block_panel_ahead(&s->g, &(struct panel_ahead){
-					 .at = window_at(&s->b, af_add(af_var(x->j), af(1))),
-					 .elements = s->n->var[s->vb_tile].value / s->p.values * s->kc,
-					 .tile = af_sub(af_var(x->t), af_var(s->rows.lo)),
-					 .tiles = s->mc < tiles ? s->mc : tiles,
-					 .steps = s->kc / s->depth,
-				 });
+	block_panel_ahead(&s->g,
+			  &(struct panel_ahead){
+				  .at = window_at(&s->b, af_add(af_var(x->j), af(1))),
+				  .elements = s->n->var[s->vb_tile].value / s->p.values * s->kc,
+				  .tile = af_sub(af_var(x->t), af_var(s->rows.lo)),
+				  .tiles = s->mc < tiles ? s->mc : tiles,
+				  .steps = s->kc / s->depth,
+			  });
 }
 
 static void look_ahead(struct gemm *s, const struct sweep *x)
