@@ -151,6 +151,31 @@ static void with_threads(int threads, const char *how)
 	parts_end(t);
 }
 
+/* Ends teams while their threads, which the end of a run without work woke, are about to wait. */
+static void end_at_once(void)
+{
+	enum { TEAMS = 4000, THREADS = 2 };
+	static float work[MOST * OWN];
+	static struct step step[STEPS];
+	static struct plain plain[STEPS];
+	struct err e = ERR_INIT;
+	cpu_set_t cpus;
+	struct plan p;
+	int ended = 0;
+
+	make_plan(&p, step, plain, work, THREADS);
+	for (int i = 0; i < STEPS; i++)
+		step[i].is_idle = 1;
+	sched_getaffinity(0, sizeof cpus, &cpus);
+	for (int i = 0; i < TEAMS; i++) {
+		struct parts *t = parts_start(&p, &cpus, &e);
+
+		ended += t && !parts_run(t, NULL);
+		parts_end(t);
+	}
+	ok(ended == TEAMS, "%d teams end as soon as they have run", ended);
+}
+
 static void *busy(void *core)
 {
 	cpu_set_t set;
@@ -191,6 +216,7 @@ int main(void)
 	with_threads(1, "");
 	for (int threads = 2; threads <= MOST; threads *= 2)
 		with_threads(threads, "");
+	end_at_once();
 	beside(&allowed);
 	return done_testing();
 }

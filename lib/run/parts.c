@@ -326,9 +326,12 @@ static void *run_member(void *member)
 
 	self = m;
 	settle(m);
-	while (!atomic_load(&t->quit)) {
+	for (;;) {
 		unsigned before = atomic_load(&t->steps.count);
 
+		/* Not before that: the last turn may come in between, and no other one follows. */
+		if (atomic_load(&t->quit))
+			break;
 		work(m);
 		wait_for(m, &t->steps, before);
 	}
