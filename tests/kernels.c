@@ -597,6 +597,41 @@ static void check_groups_by_hand(const struct limits *m)
 	   m->isa, (long long)tally.compiled);
 }
 
+static void set_knob(struct candidate *c, const char *name, int64_t value)
+{
+	for (int i = 0; i < c->algo->nknobs; i++)
+		if (!strcmp(c->algo->knob[i].name, name))
+			c->knob[i] = value;
+}
+
+/* What goes past the caches needs whole lines, but rows of 48 in bf16 begin within one. The result
+ * has 576 bytes, so that it begins with a line. */
+static void check_streams(const struct limits *m)
+{
+	const struct shares all = {1, 1};
+	struct candidate c = {.target = target_default(), .algo = algo_find("gemm", 4)};
+	struct tally tally = {0};
+	struct problem p = {0};
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&p.w, "matmul", "6x32:32x48", "ab", "bias", &e) < 0 ||
+	    workload_set_dtype(&p.w, "bf16", 4, &e) < 0)
+		bail_out("%s", e.msg);
+	p.w.rhs_const = 1;
+	c.w = p.w;
+	for (int i = 0; i < c.algo->nknobs; i++)
+		c.knob[i] = c.algo->knob[i].frozen;
+	set_knob(&c, "vl", m->lanes);
+	set_knob(&c, "nv", 3);
+	set_knob(&c, "mr", 3);
+	set_knob(&c, "stream", 1);
+	set_knob(&c, "depth", m->dots & 1U << DTYPE_BF16 ? 2 : 1);
+	check_candidate(problem_of(&p), &c, m, &all, &tally);
+	close_problems();
+	ok(!tally.bad && tally.compiled + tally.assembled,
+	   "%s: bf16 past the caches, in rows that begin within a line", m->isa);
+}
+
 /* ---- tile registers ---- */
 
 static int in_bytes(struct workload *w);
@@ -1173,6 +1208,8 @@ int main(void)
 		check_grouped_rows(&m);
 		check_pixels(&m);
 		check_filled(&m, &one_in);
+		if (m.lanes > 1)
+			check_streams(&m);
 		if (!m.dots)
 			check_groups_by_hand(&m);
 		if (m.lanes == 16 && (m.tiles || !m.dots))

@@ -120,10 +120,10 @@ static void find_depth(struct range *r, const struct workload *w, const struct p
 		range_tmul(r, DEPTH, w, most, p->m);
 }
 
-/* Sums in tile registers take all of k, in one loop that is short anyway. */
+/* Limits the knobs that tile registers do not have: only kc cuts k there. */
 static void limit_tiles(struct range *r, const struct workload *w, const struct product *p)
 {
-	static const char why[] = "sums in tile registers take all of k, in a loop";
+	static const char why[] = "tile registers sum k in one plain loop";
 	const int64_t *k = r->knob;
 
 	if (!w->rhs_const)

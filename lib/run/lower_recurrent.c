@@ -1,5 +1,5 @@
 /* ONNX's LSTM, GRU and RNN: the product of the inputs is the kernel of a workload, that which
- * tl-extract finds (task_rnn.c), and the steps in time are plain C (recurrent.h). */
+ * tl-extract finds (task_rnn.c), and recurrent.h computes the steps in time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

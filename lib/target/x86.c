@@ -403,8 +403,11 @@ static void view(struct x86 *x, const struct node *t)
 {
 	struct linear l = x86_linear(x, &t->a);
 	int base = x->n->buffer[t->buffer].base;
+	/* A vector of single precision has so many elements of this type: two vectors that are
+	 * rounded to bf16 are stored as one. */
+	const int whole = x->lanes * (int)sizeof(float) / x86_elem_bytes(x, base);
 
-	x->aligned[t->buffer] = x->aligned[base] && x86_is_multiple(&l, x->lanes);
+	x->aligned[t->buffer] = x->aligned[base] && x86_is_multiple(&l, whole);
 	x86_evaluate(x, &l, "%rax");
 	x86_line(x, "movq %d(%%rsp), %%rcx", x86_buffer_slot(base));
 	x86_line(x, "leaq (%%rcx,%%rax,%d), %%rax", x86_elem_bytes(x, t->buffer));
