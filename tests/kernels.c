@@ -604,8 +604,8 @@ static void set_knob(struct candidate *c, const char *name, int64_t value)
 			c->knob[i] = value;
 }
 
-/* What goes past the caches needs whole lines, but rows of 48 in bf16 begin within one. The result
- * has 576 bytes, so that it begins with a line. */
+/* Stores past the caches need whole lines, but rows of 48 in bf16 begin within one. The result has
+ * 576 bytes, so that it begins with a line. */
 static void check_streams(const struct limits *m)
 {
 	const struct shares all = {1, 1};

@@ -151,7 +151,7 @@ static void with_threads(int threads, const char *how)
 	parts_end(t);
 }
 
-/* Ends teams while their threads, which the end of a run without work woke, are about to wait. */
+/* Ends each team right after a run without work, when its threads are about to wait. */
 static void end_at_once(void)
 {
 	enum { TEAMS = 4000, THREADS = 2 };

@@ -1,5 +1,5 @@
-/* The loops of steps in plain C, for every instruction set that the CPU has, against loops of one
- * number at a time. */
+/* Compares the loops of steps in plain C, for every instruction set that the CPU has, with loops of
+ * one number at a time. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

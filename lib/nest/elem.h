@@ -46,7 +46,7 @@ int elem_makes_group(enum elem e, enum elem member);
 enum elem elem_sum(enum elem group);
 /* A group of these elements in memory, as its bits. */
 uint32_t elem_read_group(enum elem group, enum elem member, const void *from);
-/* A group that has this element as member m, and else zeros, as its bits. */
+/* Returns the bits of a group that has this element as member m, and else zeros. */
 uint32_t elem_group_of(enum elem group, int m, double value);
 /* The sum of c and the products of two groups: each in single precision, or of 32 bits, of which
  * those that do not fit are lost. The types are a's and b's. */

@@ -12,7 +12,7 @@ struct row {
 	int64_t past;
 };
 
-/* What a mask of keys adds to the product with key j. */
+/* Returns the number that a mask of keys adds to the product with key j. */
 static float hidden(const struct attend *a, const struct row *r, const float *hides, int64_t j)
 {
 	const int64_t *stride = a->hides_stride;

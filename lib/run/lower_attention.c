@@ -89,7 +89,8 @@ static int get_mask(struct lowering *l, const struct graph_node *n, struct atten
 	return 0;
 }
 
-/* The mask of keys: batches x keys, batches x rows x keys, or ends, with or without starts. */
+/* Reads the mask of keys. It is batches x keys, batches x rows x keys, or ends, with or without
+ * starts. */
 static int get_hides(struct lowering *l, const struct graph_node *n, struct attend *a,
 		     struct place *p, struct err *e)
 {

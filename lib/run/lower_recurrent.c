@@ -125,7 +125,8 @@ static int multiply(struct lowering *l, const struct graph_node *n, const struct
 	return lower_product(l, n, t, &flat, &w, out, e);
 }
 
-/* The weights of the states as the steps read them: once, where they are constant. */
+/* Puts the weights of the states in the order in which steps read them; only once where they are
+ * constant. */
 static int turn_weights(struct lowering *l, const struct graph_node *n, const struct recurrent *r,
 			struct place *to, struct err *e)
 {

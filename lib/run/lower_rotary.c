@@ -3,7 +3,8 @@
 #include "lib/run/lower.h"
 #include "lib/run/rotary.h"
 
-/* The sizes of what turns. Without a number of heads, all elements of a head turn. */
+/* Reads the sizes of the heads that turn. Without a number of heads, all elements of a head turn.
+ */
 static int read_heads(struct lowering *l, const struct graph_node *n, struct rotary *r,
 		      struct err *e)
 {

@@ -128,7 +128,7 @@ struct work {
 	float *gate, *more, *state, *cell;	/* of the first sequence */
 };
 
-/* The same of one of them. */
+/* Returns the work of sequence i alone. */
 static struct work one_of(const struct work *w, int64_t i)
 {
 	struct work one = *w;
@@ -201,7 +201,8 @@ static void peep(const struct work *w, int gate)
 		w->gate[gate * w->wide + k] += w->peephole[gate * w->r->hidden + k] * w->cell[k];
 }
 
-/* What follows the product, of one sequence. Gates: input, output, forget, cell. */
+/* Does the rest of a step for one sequence, behind the product. The gates are input, output, forget
+ * and cell. */
 static void end_lstm(const struct work *w)
 {
 	const int64_t hidden = w->r->hidden;
@@ -223,7 +224,7 @@ static void end_lstm(const struct work *w)
 		w->state[k] = out[k] * made[k];
 }
 
-/* The gates update and reset, and what the third one multiplies or adds to. */
+/* Computes the gates update and reset, and the operand of the third one. */
 static void middle_gru(const struct work *w)
 {
 	const int64_t hidden = w->r->hidden;

@@ -50,10 +50,12 @@ int recurrent_functions(enum recurrent_kind kind);
 /* Finds a function by its name, with the parameters that it has by default (NAN: it has none), and
  * says how many of them it has. -1: there is no such function. */
 int recurrent_function(const char *name, struct recurrent_function *f, int *parameters);
-/* The columns of a gate in the weights, whole panels; others than the state's are 0. */
+/* Returns how many columns a gate has in the weights. They fill whole panels; those beyond the
+ * state's are 0. */
 int64_t recurrent_wide(const struct recurrent *r);
-/* The part of thread `thread` of `threads`: buffers[1], directions x gates x wide / VECTORS_PANEL
- * panels of `hidden` rows, of the weights of buffers[0], directions x gates * hidden x hidden. */
+/* Writes the part of thread `thread` of `threads`: buffers[1], directions x gates x wide /
+ * VECTORS_PANEL panels of `hidden` rows, of the weights of buffers[0], directions x gates * hidden
+ * x hidden. */
 int recurrent_turn(const void *with, float *const *buffers, int thread, int threads);
 /* The part of thread `thread` of `threads` of a struct recurrent. -1: there is no memory. */
 int recurrent_run(const void *with, float *const *buffers, int thread, int threads);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The numbers of lanes. */
+/* Each lane has its number. */
 static const int32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 #define ALWAYS static inline __attribute__((always_inline))

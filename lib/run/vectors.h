@@ -26,7 +26,7 @@ void vectors_product(int lanes, const struct vectors_product *p);
 void vectors_dots(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
 /* to[i] += sum of x[j] * y[j][i] over the rows j whose x is not 0. */
 void vectors_weigh(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
-/* The functions of n numbers in place, within 4 units of the last place; NaN stays. */
+/* Replace n numbers by the function's values, within 4 units of the last place. NaN stays. */
 void vectors_sigmoid(int lanes, float *x, int64_t n);
 void vectors_tanh(int lanes, float *x, int64_t n);
 

@@ -33,7 +33,7 @@ ALWAYS void NAME(add_block)(const struct vectors_product *p, int64_t panel, int6
 #undef EACH
 }
 
-/* The panels from `first` to `end`. */
+/* Multiplies the panels from `first` to `end`. */
 ALWAYS void NAME(add_rows)(const struct vectors_product *p, int64_t first, int64_t end, int64_t row,
 			   const int panels, const int rows)
 {
@@ -45,7 +45,8 @@ ALWAYS void NAME(add_rows)(const struct vectors_product *p, int64_t first, int64
 		NAME(add_block)(p, i, row, 1, rows);
 }
 
-/* A few panels by all rows, and then the next ones, so that panels come from memory once. */
+/* Multiplies a few panels by all rows, and then the next ones, so that panels come from memory
+ * once. */
 static void NAME(product)(const struct vectors_product *p)
 {
 	for (int64_t i = 0, end; i < p->panels; i = end) {

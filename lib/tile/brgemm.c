@@ -219,7 +219,7 @@ struct of_chunks {
 	struct affine chunks;
 };
 
-/* A chunk of k in tile registers. Partial sums wait in memory of their own. */
+/* Multiplies a chunk of k in tile registers. Partial sums wait in memory of their own. */
 static void multiply_chunk(struct nest *n, const struct brgemm *g, int rows,
 			   const struct brgemm_out *o, const struct of_chunks *c)
 {

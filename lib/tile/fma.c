@@ -5,7 +5,7 @@
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
-/* A share of what the next tiles will read. */
+/* Prefetches a share of the panel that the next tiles will read. */
 static void prefetch_next(struct nest *n, const struct brgemm *g)
 {
 	enum { LINE = 16 }; /* elements */

@@ -232,7 +232,8 @@ static int size_of_ids(struct rewrite *r, int64_t axis)
 	return out;
 }
 
-/* The rows of a table by an input that is given; of places by the first ones, else. -1: none. */
+/* Looks rows of a table up: those that an input names, or, without it, the first ones, a row a
+ * place. -1: there is no table. */
 static int rows_of(struct rewrite *r, int table, int by, const char *what)
 {
 	const int64_t zero = 0;

@@ -30,7 +30,7 @@ static int has_inputs(const struct rewrite *r, int first)
 	return 0;
 }
 
-/* An attention of heads, with past keys and values, and the outputs of present ones. */
+/* This is an attention of heads. It may have past keys and values, and outputs of present ones. */
 struct attention {
 	int part[3], mask, past[2], hides, last;
 	int out[3];
@@ -58,7 +58,7 @@ static void attend(struct rewrite *r, const struct attention *a)
 			  node_int(r->n, "local_window_size", -1) - 1);
 }
 
-/* The heads of an attribute; 0: there are none. */
+/* Returns the heads that an attribute says; 0: there are none. */
 static int64_t heads_of(const struct rewrite *r, const char *name)
 {
 	const int64_t heads = node_int(r->n, name, 0);
@@ -87,7 +87,8 @@ static void attend_packed(struct rewrite *r, struct attention *a, int past, int 
 	rewrite_join(r, pair[0], pair[1], 0, present);
 }
 
-/* The product of input and weights, which has queries, keys and values side by side. */
+/* Takes queries, keys and values from the product of input and weights, where they stand side by
+ * side. */
 static void from_product(struct rewrite *r, int x, int weights, int hides, int past, int mask)
 {
 	const struct attr *sizes = node_attr(r->n, "qkv_hidden_sizes");
@@ -120,7 +121,7 @@ void rewrite_run_attention(struct rewrite *r)
 			     rewrite_in(r, 4), rewrite_in(r, 5));
 }
 
-/* An input of whole numbers as reals, by its scale and zero point. */
+/* Turns an input of whole numbers into reals, by its scale and zero point. */
 static int reals(struct rewrite *r, int i, int scale, int zero)
 {
 	const int in[] = {rewrite_in(r, i), rewrite_in(r, scale), rewrite_in(r, zero)};
