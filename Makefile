@@ -219,6 +219,9 @@ TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL
 # The harness gives each test the rest of its surroundings, and ends one that hangs.
 # Tests wait, too, for clocks and for each other's processes: there are half as many again as CPUs.
 PROVE = prove --norc --exec 'perl tests/harness.pl' -j $$(($(JOBS) + ($(JOBS) + 1) / 2)) --timer
+# Runs tests, in these surroundings besides. What failed is told once more at the end, where the output of a long run is read.
+RUN_TESTS = mkdir -p $(B)/home build/home; rm -f $(B)/failed; \
+	env $(TEST_ENV) TL_TEST_FAILED='$(CURDIR)/$(B)/failed' $(1) $(PROVE) $(2) || { cat $(B)/failed >&2; exit 1; }
 
 # What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
 # the leak checker through it to who asked for memory.
@@ -283,8 +286,7 @@ $(B)/share:
 	@mkdir -p $(@D); ln -sfn ../../share $@
 endif
 check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
-	@mkdir -p $(B)/home build/home
-	env $(TEST_ENV) $(PROVE) $(TESTS)
+	@$(call RUN_TESTS,,$(TESTS))
 
 # What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
 # what goes through all instruction sets by itself (kernels, cache), what is about processes that die, not about their kernels
@@ -296,12 +298,11 @@ AS_avx2 := TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=
 AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
 
 check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
-	@mkdir -p $(B)/home build/home
 	@if ! TL_ISA=avx2 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one has none'; \
 	elif ! TL_ISA=avx512 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one is, and check has run them'; \
-	else echo '$(AS_avx2)' && env $(TEST_ENV) $(AS_avx2) $(PROVE) $(ISA_TESTS); fi
+	else echo '$(AS_avx2)'; $(call RUN_TESTS,$(AS_avx2),$(ISA_TESTS)); fi
 	@echo '$(AS_scalar)'
-	@env $(TEST_ENV) $(AS_scalar) $(PROVE) $(ISA_TESTS)
+	@$(call RUN_TESTS,$(AS_scalar),$(ISA_TESTS))
 
 LINT_OBJ := $(ALL_C:%.c=$(B)/%.o)
 LINT := lint-warnings lint-cppcheck lint-format lint-shell lint-tests
@@ -320,8 +321,7 @@ lint-format:
 lint-shell:
 	@shellcheck -S warning $(ALL_SH)
 lint-tests: all doc
-	@mkdir -p $(B)/home build/home
-	env $(TEST_ENV) $(PROVE) tests/floors.t tests/man.t
+	@$(call RUN_TESTS,,tests/floors.t tests/man.t)
 
 format: ## lay the source out as clang-format wants it
 	clang-format -i $(ALL_C) $(ALL_H) $(EXPORTED)

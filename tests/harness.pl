@@ -9,6 +9,8 @@
 # - A test that runs longer than TL_TEST_LIMIT seconds (0: for ever) has hung. It fails, and what it was doing is told.
 #   This says nothing of how fast a machine is: the limit is far beyond what the slowest test takes.
 # - No process outlives its test: prove would wait for it.
+# - What a test that fails said of it is added to the file TL_TEST_FAILED, so that it can be told once more at the end of a long
+#   run.
 use strict;
 use warnings;
 use File::Path 'remove_tree';
@@ -33,13 +35,14 @@ sub command {
 }
 
 sub start {
-	my @command = command(@_);
+	my ($out, @command) = ($_[0], command($_[1]));
 	my $pid = fork // die "harness: cannot fork: $!\n";
 	return $pid if $pid;
 	$SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT PIPE ALRM TERM USR1 USR2 CHLD TTIN TTOU TSTP XFSZ);
 	sigprocmask(SIG_SETMASK, POSIX::SigSet->new);
 	setsid();
 	open STDIN, '<', '/dev/null' or die "harness: cannot open /dev/null: $!\n";
+	open STDOUT, '>&', $out or die "harness: cannot hand on: $!\n";
 	opendir my $open, '/proc/self/fd' or die "harness: there is no /proc: $!\n";
 	POSIX::close($_) for grep { /^\d+$/ && $_ > 2 } readdir $open;
 	exec { $command[0] } @command or print "Bail out! $command[0] cannot be started: $!\n";
@@ -70,6 +73,7 @@ sub descendants {
 }
 
 sub end_descendants {
+	local $SIG{CHLD} = 'DEFAULT';
 	for (1 .. 500) {
 		1 while waitpid(-1, WNOHANG) > 0;
 		my @left = descendants() or return;
@@ -78,25 +82,57 @@ sub end_descendants {
 	}
 }
 
-# Waits for the test, and for what loses its parent on the way. Returns the status of wait, or undef when it has hung.
-sub await {
-	my ($pid, $limit) = @_;
-	my $status;
-	local $SIG{ALRM} = sub { die "hung\n" };    # waitpid itself goes on after a signal
-	eval {
-		alarm $limit;
-		1 while waitpid(-1, 0) != $pid;
-		$status = $?;
-		alarm 0;
-	};
-	return $status;
-}
-
 sub tell_hung {
 	my ($test, $limit) = @_;
 	print STDERR "# $test has run for $limit s (TL_TEST_LIMIT) and is ended. These processes ran:\n";
 	print STDERR '#   ', substr($_->[1], 0, 200), "\n" for descendants();
-	print "\nnot ok - $test ends within $limit s\n";
+}
+
+# Hands the test's output on until nobody can write there any more: its processes end with it, and where it hangs. Returns the
+# status of wait, or undef when it has hung.
+sub run {
+	my ($test, $limit, $hand_on) = @_;
+	my ($pid, %ended, $hung);
+	local $SIG{CHLD} = sub {
+		while ((my $child = waitpid(-1, WNOHANG)) > 0) { $ended{$child} = $?; }
+		end_descendants() if $pid && exists $ended{$pid};
+	};
+	local $SIG{ALRM} = sub { $hung = 1; tell_hung($test, $limit); end_descendants(); };
+	pipe my $out, my $in or die "harness: cannot make a pipe: $!\n";
+	$pid = start($in, $test);
+	close $in;
+	alarm $limit;
+	$SIG{CHLD}->();    # it may have ended before its id was known
+	while (defined(my $line = readline $out)) { $hand_on->($line); }
+	sleep 0.01 while !$hung && !exists $ended{$pid};
+	alarm 0;
+	end_descendants();
+	return $hung ? undef : $ended{$pid};
+}
+
+# Prints a line of the test, and keeps it if it tells of a failure. What follows one with a # belongs to it.
+{
+	my (@told, @last, $tells);
+
+	sub hand_on {
+		my ($line) = @_;
+		print $line;
+		push @last, $line;
+		shift @last if @last > 10;
+		$tells = $line =~ /^not ok\b(?!.*#\s*(?:TODO|SKIP))/i if $line =~ /^(?:not )?ok\b/;
+		push @told, $line if $tells && @told < 60;
+	}
+
+	sub told { return @told ? @told : @last; }
+}
+
+sub add_failure {
+	my ($file, $test, $status) = @_;
+	my $how = !defined $status ? 'hung' : $status & 127 ? 'signal ' . ($status & 127) : 'status ' . ($status >> 8);
+	my @told = told();
+	return if !$status && defined $status && !grep { /^not ok/ } @told;
+	open my $to, '>>', $file or die "harness: cannot open $file: $!\n";
+	syswrite $to, join '', "$test ($how):\n", map { "  $_" =~ s/\n*\z/\n/r } @told;
 }
 
 # A folder of the test's own, in the first of these that can be written to and has a name that needs no quotes. Other users
@@ -124,6 +160,7 @@ sub surroundings {
 
 my $test = shift // die "usage: harness.pl TEST\n";
 my $limit = $ENV{TL_TEST_LIMIT} // 3600;
+my $told = delete $ENV{TL_TEST_FAILED};
 my $tmp = folder();
 surroundings($tmp);
 $| = 1;
@@ -132,10 +169,10 @@ syscall 157, 36, 1, 0, 0, 0;    # prctl(PR_SET_CHILD_SUBREAPER, 1): who loses it
 for my $name (qw(HUP INT TERM)) {
 	$SIG{$name} = sub { end_descendants(); remove_tree($tmp); $SIG{$name} = 'DEFAULT'; kill $name, $$ };
 }
-my $status = await(start($test), $limit);
-tell_hung($test, $limit) if !defined $status;
-end_descendants();
+my $status = run($test, $limit, \&hand_on);
 remove_tree($tmp);
+hand_on("\nnot ok - $test ends within $limit s\n") if !defined $status;
+add_failure($told, $test, $status) if $told;
 exit 124 if !defined $status;
 kill $status & 127, $$ if $status & 127;
 exit($status >> 8);

@@ -70,6 +70,13 @@ echo 'kill -SEGV $$' | a_test crashes
 run crashes
 [ $status -eq 139 ]
 ok $? 'a test that crashes ends as it did'
+a_test fails <<'END'
+echo 'ok 1 - good'; echo '# nothing'; echo 'not ok 2 - bad'; echo '# since'; echo 'ok 3 - good again'; echo '# nothing'
+END
+echo 'echo ok 1' | a_test passes
+for name in fails passes crashes; do TL_TEST_FAILED="$tmp/failed" run $name; done
+printf '%s\n' "$tmp/fails (status 0):" '  not ok 2 - bad' '  # since' "$tmp/crashes (signal 11):" | cmp -s - "$tmp/failed"
+ok $? 'what failed is kept to be told again' || sed 's/^/# /' "$tmp/failed"
 echo 'sleep 1000' | a_test waits
 perl "$harness" "$tmp/waits" &
 pid=$!
