@@ -94,6 +94,25 @@ TL_CACHE=$tmp/other "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err"
 grep -q 'no mark of ours (CACHEDIR.TAG)' "$tmp/out" && "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err" && ! grep -q 'no mark' "$tmp/out"
 ok $? 'which tl-doctor tells'
 
+# A compiler that is killed for memory is no fault of the kernel's.
+cat >"$tmp/starved" <<END
+#!/bin/sh
+case \$* in *batch-*) rmdir "$tmp"/tickets/a 2>/dev/null || rmdir "$tmp"/tickets/b 2>/dev/null && kill -9 \$\$ ;; esac
+exec cc "\$@"
+END
+chmod +x "$tmp/starved"
+starved() { # a candidate's line among those of gemm; tickets, with which a compiler is killed
+	{ cat "$tmp/w"; grep '"algo":"gemm"' "$tmp/c" | sed -n "$1p"; grep '"type":"end"' "$tmp/c" | tail -n 1; } >"$tmp/one"
+	shift
+	mkdir -p "$tmp/tickets"
+	for ticket; do mkdir "$tmp/tickets/$ticket"; done
+	TL_CACHE=$tmp/hungry TL_CC="$tmp/starved" "$bin/tl-measure" -q --final=0 "$tmp/one" >"$tmp/out" 2>"$tmp/err" && rmdir "$tmp/tickets"
+}
+starved 1 a && grep -q '"status":"ok".*"stage":"race"' "$tmp/out"
+ok $? 'a compiler that is killed has another chance' || sed 's/^/# /' "$tmp/out" "$tmp/err"
+starved 2 a b && grep -q '"status":"oom","why":"the compiler ended with status 137"' "$tmp/out" && "$bin/tl-check" -q "$tmp/out"
+ok $? 'and twice in a row is want of memory' || sed 's/^/# /' "$tmp/out" "$tmp/err"
+
 # Death. The compiler's processes hold a lock while they live, and take their time.
 cat >"$tmp/cc" <<END
 #!/bin/sh

@@ -242,15 +242,29 @@ static void part_batch(struct cache *c, struct job *j)
 	}
 }
 
+/* Other programs may have left a compiler no memory: then the build has another chance, behind
+ * the others. Returns whether it takes it. */
+static int try_again(struct cache *c, struct build *b)
+{
+	if (b->starved)
+		return 0;
+	b->starved = b->alone = 1;
+	put_last(c, b);
+	return 1;
+}
+
 /* -1: it was the machine's fault. */
 static int blame(struct cache *c, struct job *j, int late, struct err *e)
 {
+	const int starved = !late && compile_was_starved(&j->compile);
 	struct build *b = j->first;
 
 	if (!late && compile_no_disk(&j->compile, e))
 		return -1;
+	if (starved && try_again(c, b))
+		return 0;
 	b->state = BUILD_FAILED;
-	b->late = late;
+	b->fault = late ? FAULT_LATE : starved ? FAULT_STARVED : FAULT_SOURCE;
 	b->why = late ? "the compiler took too long" : compile_why(&j->compile, &c->arena);
 	return cache_canary(c, e);
 }

@@ -50,6 +50,9 @@
 #include "lib/target/target.h"
 
 enum build_state { BUILD_QUEUED, BUILD_RUNNING, BUILD_DONE, BUILD_FAILED };
+/* Why one failed: the source is at fault, the compiler took too long, or it lacked memory or
+ * processes, or was killed, twice. */
+enum build_fault { FAULT_SOURCE, FAULT_LATE, FAULT_STARVED };
 
 struct build {
 	struct id code;
@@ -58,14 +61,15 @@ struct build {
 	const char *why_c; /* why the text is GNU C; NULL: it is assembly */
 	char *object;	   /* path */
 	enum build_state state;
-	int alone;	    /* to be built by itself */
-	int late;	    /* failed, because the compiler took too long */
-	int cached;	    /* was there before */
-	double queued;	    /* when, by clock_now() */
-	double seconds;	    /* its share of the compilers' time on the clock */
-	double cpu_s;	    /* and of what they took of the cores */
-	const char *why;    /* BUILD_FAILED: the compiler's first error line */
-	struct build *next; /* in the queue, in the batch */
+	int alone;		/* to be built by itself */
+	enum build_fault fault; /* BUILD_FAILED */
+	int starved;		/* it failed once for want of memory, and has another chance */
+	int cached;		/* was there before */
+	double queued;		/* when, by clock_now() */
+	double seconds;		/* its share of the compilers' time on the clock */
+	double cpu_s;		/* and of what they took of the cores */
+	const char *why;	/* BUILD_FAILED: the compiler's first error line */
+	struct build *next;	/* in the queue, in the batch */
 };
 
 struct cache {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,19 @@ int compile_no_disk(const struct compile *c, struct err *e)
 		err_set(e, "the compiler cannot write %s: %s", c->object, strerror(faults[i]));
 		return 1;
 	}
+	return 0;
+}
+
+int compile_was_starved(const struct compile *c)
+{
+	const char *const says[] = {strerror(ENOMEM), strerror(EAGAIN), "Killed signal",
+				    "out of memory", "memory exhausted"};
+
+	if (c->status == 128 + SIGKILL)
+		return 1;
+	for (size_t i = 0; c->message.s && i < sizeof says / sizeof *says; i++)
+		if (strstr(c->message.s, says[i]))
+			return 1;
 	return 0;
 }
 

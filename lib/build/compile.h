@@ -39,6 +39,9 @@ void compile_free(struct compile *c);
 const char *compile_why(const struct compile *c, struct arena *a);
 /* Did it fail for want of a disk, which is no fault of the source? Then e says so. */
 int compile_no_disk(const struct compile *c, struct err *e);
+/* Did it fail for want of memory or processes, or was it killed? Other programs may have had them.
+ */
+int compile_was_starved(const struct compile *c);
 /* Builds something known to be good, waiting for it: -1 if the machine cannot. stem: its path but
  * for the ending. */
 int compile_canary(const struct target *target, const char *isa, const char *stem, double timeout_s,

@@ -135,6 +135,15 @@ void attempt_charge_trial(struct measure *m, struct verdict *v, double run_s, do
 
 /* ---- trials ---- */
 
+static enum status failed_build(const struct build *b)
+{
+	static const enum status of_fault[] = {[FAULT_SOURCE] = STATUS_BUILD,
+					       [FAULT_LATE] = STATUS_TIMEOUT,
+					       [FAULT_STARVED] = STATUS_OOM};
+
+	return of_fault[b->fault];
+}
+
 /* A candidate that needs no run: it was refused or did not build. */
 int attempt_settled(const struct item *it, struct verdict *v)
 {
@@ -142,7 +151,7 @@ int attempt_settled(const struct item *it, struct verdict *v)
 		return 0;
 	*v = (struct verdict){.arena = v->arena};
 	result_clear(&v->said);
-	v->said.status = it->status ? it->status : it->build->late ? STATUS_TIMEOUT : STATUS_BUILD;
+	v->said.status = it->status ? it->status : failed_build(it->build);
 	v->said.why = it->status ? it->why : it->build->why;
 	return 1;
 }

@@ -11,7 +11,7 @@ const struct record_word status_words[] = {
 	[STATUS_TIMEOUT] = {"timeout", "it took too long, and was killed"},
 	[STATUS_CRASH] = {"crash", "its process, or its kernel on a device, died, or ended before "
 				   "it was done"},
-	[STATUS_OOM] = {"oom", "it ran out of memory"},
+	[STATUS_OOM] = {"oom", "it, or its compiler, ran out of memory"},
 	[STATUS_WRONG] = {"wrong",
 			  "its output differs from the reference by more than was allowed, is in "
 			  "part unwritten or not finite, or something was written behind its end"},
