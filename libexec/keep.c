@@ -1,7 +1,9 @@
 /* keep: runs a command within limits and sees to it that nothing of it outlives it. Not for people.
  *
- *   keep [--memory=BYTES] [--cpu=SECONDS] [--file=BYTES] [--files=N] [--no-network] [--no-fork]
- *        [--sessions] -- CMD ARG...
+ *   keep [--memory=BYTES] [--cpu=SECONDS] [--file=BYTES] [--files=N] [--processes=N] [--no-network]
+ *        [--no-fork] [--sessions] -- CMD ARG...
+ *
+ * --processes bounds those of the user, all over the machine: by N more than the machine has now.
  *
  * The command leads a process group of its own, and may not leave it (a seccomp filter refuses
  * setsid and setpgid, unless --sessions): one signal to the group ends all of it at once, a fork
@@ -26,7 +28,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,13 +36,12 @@
 
 enum {
 	NOT_STARTED = 127,
-	SPARE_PROCESSES = 512,
 	MAX_PID = 1 << 22, /* of any 64-bit kernel */
 };
 
 /* What the command is to run under. Negative: no limit. */
 struct regime {
-	long long memory, cpu, file, files;
+	long long memory, cpu, file, files, processes;
 	int no_network, no_fork, sessions;
 	sigset_t mask; /* the signals that are blocked for it */
 };
@@ -64,16 +64,9 @@ static int limit(int resource, long long value, long long over)
 
 static int limit_all(const struct regime *r)
 {
-	struct sysinfo machine;
-
-	/* The kernel counts the user's threads, which costs more than it is worth: those of the
-	 * whole machine are no fewer. */
-	if (sysinfo(&machine))
-		return -1;
 	/* 1 rather than 0: at 0, a kernel that pipes core dumps to a program still does. */
-	if (limit(RLIMIT_CORE, 1, 0) || limit(RLIMIT_NPROC, machine.procs + SPARE_PROCESSES, 0))
-		return -1;
-	return limit(RLIMIT_AS, r->memory, 0) || limit(RLIMIT_CPU, r->cpu, 1) ||
+	return limit(RLIMIT_CORE, 1, 0) || limit(RLIMIT_NPROC, r->processes, 0) ||
+			       limit(RLIMIT_AS, r->memory, 0) || limit(RLIMIT_CPU, r->cpu, 1) ||
 			       limit(RLIMIT_FSIZE, r->file, 0) || limit(RLIMIT_NOFILE, r->files, 0)
 		       ? -1
 		       : 0;
@@ -349,7 +342,8 @@ static int options(int argc, char **argv, struct regime *r)
 	} limits[] = {{"--memory=", &r->memory},
 		      {"--cpu=", &r->cpu},
 		      {"--file=", &r->file},
-		      {"--files=", &r->files}};
+		      {"--files=", &r->files},
+		      {"--processes=", &r->processes}};
 	const struct {
 		const char *name;
 		int *flag;
@@ -357,7 +351,7 @@ static int options(int argc, char **argv, struct regime *r)
 		     {"--no-fork", &r->no_fork},
 		     {"--sessions", &r->sessions}};
 
-	*r = (struct regime){-1, -1, -1, -1, 0, 0, 0, {{0}}};
+	*r = (struct regime){-1, -1, -1, -1, -1, 0, 0, 0, {{0}}};
 	for (int i = 1; i < argc; i++) {
 		int known = 0;
 		char *end;
@@ -393,6 +387,10 @@ int main(int argc, char **argv)
 	descriptors_open();
 	if (first < 0)
 		return usage();
+	/* The kernel counts the user's threads, which costs more than it is worth: those of the
+	 * whole machine are no fewer. */
+	if (r.processes >= 0)
+		r.processes += proc_threads();
 	/* From here on a signal waits until the command runs and can be ended. If our parent dies
 	 * before the next call, we are killed, too, and have started nothing. */
 	choose_signals(&signals);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 enum {
-	LIMITS = 4,
+	LIMITS = 5,
+	SPARE_PROCESSES = 512,	       /* for one that is not ours */
 	OWN_ARGS = 1 + LIMITS + 2 + 1, /* keep, its options, -- */
 };
 
@@ -26,8 +27,11 @@ static int line_make(struct line *l, const struct keep *k, char *const *argv, st
 	const struct {
 		const char *name;
 		int64_t value;
-	} limit[LIMITS] = {
-		{"memory", memory}, {"cpu", k->cpu_s}, {"file", k->file}, {"files", k->files}};
+	} limit[LIMITS] = {{"memory", memory},
+			   {"cpu", k->cpu_s},
+			   {"file", k->file},
+			   {"files", k->files},
+			   {"processes", k->ours ? 0 : SPARE_PROCESSES}};
 	int n = 0, given = 0;
 
 	*l = (struct line){.path = BUF_INIT};

@@ -20,8 +20,9 @@ struct keep {
 	int64_t files;	/* open files */
 	int no_network; /* no new sockets but local ones: EACCES */
 	int no_fork;	/* no new processes, only threads: EAGAIN */
-	int ours;	/* a program of this build. If the build uses the address sanitizer, which
-			   reserves terabytes, its memory is not limited */
+	int ours; /* a program of this build, which bounds what it starts by itself: the user may
+		     have any number of processes meanwhile. If the build uses the address
+		     sanitizer, which reserves terabytes, its memory is not limited */
 };
 
 /* As proc_start(), with PROC_KEPT | PROC_GROUP | PROC_DIE_WITH_PARENT in any case. */

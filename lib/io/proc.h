@@ -68,6 +68,9 @@ int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, stru
 int proc_ask(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
 	     struct buf *log, struct err *e);
 
+/* How many threads the machine has now, or somewhat fewer where it does not tell all. */
+long proc_threads(void);
+
 /* Folder of the programs beside this one: bin/ for its siblings, libexec/tl/ for workers, share/tl/
  * for data; found from /proc/self/exe, so that a build tree, an installed tree and a moved tree all
  * work. */

@@ -12,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
 #include "lib/io/memory.h"
+#include "lib/io/proc.h"
 
 enum {
 	MAX_FILES = 64,
@@ -30,6 +30,7 @@ enum {
 };
 
 static const double STRAYS_TIME_S = 5; /* to end what a kernel left behind */
+static const double ROOM_TIME_S = 10;  /* to wait for room for processes and threads */
 
 static struct cell_shared *shared; /* in the child, for its signal handler */
 
@@ -90,7 +91,7 @@ static void set_limits(const struct cell *c, size_t in_use)
 {
 	/* Besides its stack each thread may get an arena of malloc's. */
 	const size_t a_thread = (size_t)160 << 20;
-	struct sysinfo machine;
+	const long threads = proc_threads();
 
 #ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
 	if (c->memory && in_use && !c->has_driver)
@@ -107,8 +108,8 @@ static void set_limits(const struct cell *c, size_t in_use)
 	limit(RLIMIT_STACK, 8 << 20,
 	      0); /* where it is unlimited, an endless recursion has a crash */
 	/* The system counts the user's threads; those of the whole machine are no fewer. */
-	if (sysinfo(&machine) == 0)
-		limit(RLIMIT_NPROC, machine.procs + SPARE_PROCESSES, 0);
+	if (threads > 0)
+		limit(RLIMIT_NPROC, (rlim_t)threads + SPARE_PROCESSES, 0);
 }
 
 /* The descriptors below `kept` stay, but for the first three. */
@@ -127,6 +128,12 @@ static void leave(int status, void *arg)
 {
 	(void)arg;
 	_exit(status);
+}
+
+void cell_starts_threads(int starts)
+{
+	if (shared) /* a trial may run in no cell */
+		shared->starts = starts;
 }
 
 void cell_child(const struct cell *c, size_t in_use, pid_t parent, struct cell_shared *to, int kept)
@@ -277,6 +284,11 @@ static enum cell_end judge(const struct cell *c, int status, const struct cell_u
 			 grown > 0 ? grown / 0x1p20 : 0);
 		return CELL_OOM;
 	}
+	if (!sig && shared->starts) {
+		snprintf(why, CELL_WHY, "cannot start %d threads", c->threads);
+		errno = EAGAIN;
+		return CELL_FAILED;
+	}
 	if (sig)
 		snprintf(why, CELL_WHY, "died of signal %d (%s)%s", sig, strsignal(sig),
 			 shared->stack_overflow ? ": its stack is full" : "");
@@ -320,27 +332,31 @@ void cell_unshare(struct cell_shared *s, size_t n)
 	munmap((char *)s - GUARD, n + 2 * GUARD);
 }
 
-enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
-		       void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY])
+/* CELL_FAILED with EAGAIN in errno: there was no room for its process or its threads. */
+static enum cell_end run_once(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
+			      void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY])
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (sizeof *shared + n + page - 1) & ~(page - 1);
 	struct cell_usage before = cell_usage_now(c->hidden);
 	enum cell_end end = CELL_FAILED;
 	pid_t parent = getpid(), pid;
+	int error;
 
 	*fault = (struct cell_fault){NULL, 0};
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	shared = cell_share(bytes);
 	if (!shared || (pid = fork()) < 0) {
-		snprintf(why, CELL_WHY, "cannot start a process: %s", strerror(errno));
+		error = errno;
+		snprintf(why, CELL_WHY, "cannot start a process: %s", strerror(error));
 	} else if (pid == 0) {
 		cell_child(c, before.space, parent, shared, 3);
 		run(arg, shared->answer);
 		shared->done = 1;
 		_exit(0);
 	} else {
+		errno = 0;
 		end = cell_end_child(c, pid, wait_for(c, pid), &before, why);
+		error = errno;
 		*fault = shared->fault;
 		if (shared->stack_overflow)
 			fault->address = NULL;
@@ -349,5 +365,22 @@ enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer
 	}
 	if (shared)
 		cell_unshare(shared, bytes);
+	errno = error;
+	return end;
+}
+
+enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
+		       void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY])
+{
+	const double until = clock_now() + ROOM_TIME_S;
+	unsigned pause_us = 10000;
+	enum cell_end end;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	while ((end = run_once(c, run, arg, answer, n, fault, why)) == CELL_FAILED &&
+	       errno == EAGAIN && clock_now() < until) {
+		usleep(pause_us);
+		pause_us *= 2;
+	}
 	return end;
 }

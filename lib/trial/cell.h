@@ -71,11 +71,16 @@ struct cell_fault {
 enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
 		       void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY]);
 
+/* The function says so before and after it starts threads. If it ends in between, they found no
+ * room, and it is run again: other programs may have had it. */
+void cell_starts_threads(int starts);
+
 /* ---- the parts of it, for a cell that stays (stay.c) ---- */
 
 /* The one place that parent and child both see; the answer lies behind it. */
 struct cell_shared {
 	int done;
+	int starts; /* threads, now */
 	int stack_overflow;
 	struct cell_fault fault;
 	char answer[] __attribute__((aligned(64)));

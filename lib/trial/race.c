@@ -6,6 +6,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
+#include "lib/trial/cell.h"
 #include "lib/trial/verify.h"
 
 /* The team of a process in which nothing of the library's will run, which needs others at times. */
@@ -13,7 +14,9 @@ static void start_team(const struct trial *t)
 {
 	if (!t->runner->team)
 		return;
+	cell_starts_threads(1);
 	t->runner->team(t->threads);
+	cell_starts_threads(0);
 	confine_team();
 }
 
