@@ -60,7 +60,7 @@ static void softmax(float *x, const float *bias_of, int64_t n)
 		seen = fmaxf(seen, bias_of[j]);
 	}
 	for (int64_t j = 0; j < n; j++) {
-		x[j] = seen == -INFINITY || most == -INFINITY ? 0 : expf(x[j] - most);
+		x[j] = seen == -INFINITY ? 0 : expf(x[j] - most);
 		sum += (double)x[j];
 	}
 	for (int64_t j = 0; j < n && sum != 0; j++)
