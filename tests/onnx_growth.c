@@ -212,7 +212,7 @@ static void test_counts(void)
 		}
 		f(&b);
 		g = calls(2200, "A");
-		refuse(&g, "its functions make more than 4194304 nodes and values",
+		refuse(&g, "its functions and loops make more than 4194304 nodes and values",
 		       is_inside ? "many inputs inside" : "many inputs");
 	}
 
@@ -220,7 +220,7 @@ static void test_counts(void)
 		put_str(&b, 4, "x");
 	function("f c x -> y", "", &b);
 	g = calls(2200, "A");
-	refuse(&g, "its functions make more than", "functions of inputs alone");
+	refuse(&g, "its functions and loops make more than", "functions of inputs alone");
 
 	name = long_text("Relu x -> ", 300000, "");
 	node(&sub, name, "");
@@ -230,7 +230,7 @@ static void test_counts(void)
 	node_around(&b, "If c -> y", "", "then_branch", &sub, NULL, NULL);
 	f(&b);
 	g = calls(1000, "A");
-	refuse(&g, "its functions make more than", "long names inside");
+	refuse(&g, "its functions and loops make more than", "long names inside");
 }
 
 /* Graphs that a call gives to the nodes of its function. */
@@ -249,7 +249,7 @@ static void test_given(void)
 	f(&b);
 	node_around(&g, "own:f c x -> y", "", "g", &sub, NULL, NULL);
 	output(&g, "y");
-	refuse(&g, "its functions make more than", "a graph that many nodes take");
+	refuse(&g, "its functions and loops make more than", "a graph that many nodes take");
 
 	for (int i = 0; i < 3000; i++) {
 		struct buf a = BUF_INIT;
@@ -272,7 +272,7 @@ static void test_given(void)
 	}
 	function("f c x -> y", "", &b);
 	g = calls(20, "A");
-	refuse(&g, "its functions make more than", "many attributes that are looked for");
+	refuse(&g, "its functions and loops make more than", "many attributes that are looked for");
 }
 
 int main(void)

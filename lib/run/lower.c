@@ -209,6 +209,9 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return 0;
 	if (node_is(n, OP_Constant) || node_is(n, OP_ConstantOfShape))
 		return lower_constant_value(l, n->out[0], e);
+	if (!row && node_is_walked(n))
+		return lower_bad(l, n, e,
+				 "has a branch or turns that are known only when the model runs");
 	if (!row)
 		return lower_bad(l, n, e, "is an operator that tl-run does not know");
 	return row(l, n, e) || lower_wrap(l, n, e) ? -1 : 0;

@@ -7,6 +7,7 @@
 #include "lib/base/rng.h"
 #include "lib/extract/read/archive.h"
 #include "lib/extract/extract.h"
+#include "lib/extract/graph/unfold.h"
 #include "lib/io/file.h"
 #include "lib/io/foreign.h"
 #include "lib/run/check_memory.h"
@@ -114,14 +115,21 @@ static int open_machine(struct network *n, const struct network_options *o, stru
 	return cache_open(&n->cache, target_default(), m->isa, m->threads, e);
 }
 
-/* The sizes of inputs are those of the command line, else those of the arrays that are given. */
+/* The sizes of inputs are those of the command line, else those of the arrays that are given. A
+ * body that was unfolded may have others inside. */
 static int infer_shapes(struct network *n, const struct network_options *o, struct err *e)
 {
 	const struct arrays none = {0};
-	int rc;
+	struct graph *g = &n->onnx.graph;
+	int64_t made = 0;
+	int rc, more;
 
-	n->sizes = given_shapes(&n->onnx.graph, o->given ? o->given : &none, &o->infer);
-	rc = infer_run(&n->infer, &n->onnx.graph, n->onnx.opset, &n->sizes, e);
+	n->sizes = given_shapes(g, o->given ? o->given : &none, &o->infer);
+	rc = infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
+	while (!rc && (more = unfold(g, n->onnx.opset, &made, e))) {
+		infer_free(&n->infer);
+		rc = more < 0 ? -1 : infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
+	}
 	for (int i = 0; i < o->infer.nshape; i++)
 		o->infer.shape[i].used |= n->sizes.shape[i].used;
 	return rc;

@@ -4,10 +4,6 @@
 
 #include "lib/extract/onnx/rewrite.h"
 
-/* Graphs in each other, those that calls of functions bring included: a function may call itself
- * from a graph inside. */
-enum { DEEPEST = 64 };
-
 static int finish(struct finish *f, struct graph *g, int inside, struct err *e);
 
 /* What a graph inside reads and nobody in it makes comes from around it. */
@@ -66,17 +62,9 @@ static int finish_inside(struct finish *f, struct graph *g, struct graph_node *n
 	return r;
 }
 
-int finish_descend(struct finish *f, struct err *e)
-{
-	if (f->depth == DEEPEST)
-		return err_set(e, "its graphs and functions are nested more than %d deep", DEEPEST);
-	f->depth++;
-	return 0;
-}
-
 static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 {
-	if (finish_descend(f, e))
+	if (copy_descend(&f->copies, e))
 		return -1;
 	if (f->functions->n && function_inline(f, g, e))
 		return -1;
@@ -86,7 +74,7 @@ static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 			return -1;
 	if (inside)
 		mark_captured(g);
-	f->depth--;
+	f->copies.depth--;
 	return graph_link(g, e);
 }
 

@@ -6,7 +6,7 @@
 #define TL_EXTRACT_ONNX_FINISH_H
 
 #include "lib/base/map.h"
-#include "lib/extract/graph/graph.h"
+#include "lib/extract/graph/copy.h"
 
 struct function {
 	struct graph body; /* its nodes and the values between them */
@@ -19,9 +19,8 @@ struct finish {
 	struct arena *a;
 	const struct map *functions; /* "DOMAIN:NAME:OVERLOAD" -> struct function * */
 	int rewrites;		     /* the graph is not to be run */
-	int64_t made;		     /* nodes and values out of functions, and what they hold */
+	struct copies copies;	     /* of what is in functions */
 	int64_t fresh;		     /* numbers that make their names unique */
-	int depth;		     /* of the graph at hand: graphs around it */
 };
 
 /* Bytes of a function's domain, name and overload, each; and of the three as a key. */
@@ -32,9 +31,7 @@ int function_key(char key[FUNCTION_KEY_BYTES], const char *domain, const char *n
 		 const char *overload);
 int onnx_finish(struct finish *f, struct graph *g, struct err *e);
 
-/* Shared by the two files: goes into a graph inside; -1: too many are around it. */
-int finish_descend(struct finish *f, struct err *e);
-/* Replaces the calls in g (function.c). */
+/* Shared by the two files: replaces the calls in g (function.c). */
 int function_inline(struct finish *f, struct graph *g, struct err *e);
 
 #endif

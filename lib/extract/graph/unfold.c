@@ -1,0 +1,375 @@
+#include "lib/extract/graph/unfold.h"
+
+#include <math.h>
+
+#include "lib/extract/graph/copy.h"
+
+/* Nodes of all turns of a loop; nodes and values that loops before may have made. */
+enum { UNFOLD_MOST = 1 << 16, MADE_MOST = 1 << 20 };
+
+/* A node that is unfolded. */
+struct unfolding {
+	struct copying c;
+	const struct graph_node *n;
+	const struct graph *body;
+	int *value;  /* of the graph around, for each value of the body, in this turn */
+	int *weight; /* those that all turns share; -1: none */
+	int64_t turns;
+};
+
+/* ---- which nodes ---- */
+
+static const struct graph *body_of(const struct graph_node *n, const char *name)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a ? a->subgraph : NULL;
+}
+
+/* The branch that an If takes; NULL: that is not known. */
+static const struct graph *branch_of(const struct graph_node *n)
+{
+	const struct graph *yes = body_of(n, "then_branch"), *no = body_of(n, "else_branch");
+
+	if (!yes || !no || !yes->times == !no->times || (yes->is_dead && no->is_dead))
+		return NULL;
+	return yes->times ? yes : no;
+}
+
+/* The graph of a node whose turns are known; NULL: there is none. */
+static const struct graph *unfolds(const struct graph_node *n, int64_t opset)
+{
+	const struct graph *body;
+
+	if (node_is(n, OP_If))
+		return branch_of(n);
+	if (!node_is(n, OP_Loop) && (!node_is(n, OP_Scan) || opset < 9))
+		return NULL;
+	body = body_of(n, "body");
+	return body && (body->times || body->is_dead) && !body->is_once ? body : NULL;
+}
+
+static int is_known_value(const struct value *v)
+{
+	if (!v->kept || !shape_known(&v->shape))
+		return 0;
+	for (int64_t i = 0; i < shape_count(&v->shape); i++)
+		if (elem_is_int(v->elem) ? v->kept[i].i == INT_UNKNOWN : isnan(v->kept[i].f))
+			return 0;
+	return 1;
+}
+
+/* Are the elements known of all that somebody reads? */
+static int is_known(const struct graph *g, const struct graph_node *n)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *v = node_out(g, n, i);
+
+		if (v && (v->uses || v->is_output) && !is_known_value(v))
+			return 0;
+	}
+	return 1;
+}
+
+/* ---- a turn ---- */
+
+static int between(struct unfolding *u, const char *what)
+{
+	return build_value(&u->c.b, arena_printf(u->c.b.a, "%s" COPY_NAME, u->c.name, what));
+}
+
+/* A constant of the body is the graph's, once. */
+static int weight(struct unfolding *u, int i)
+{
+	struct value *from = u->body->value[i], *to;
+	const char *name;
+
+	if (u->weight[i] >= 0)
+		return u->weight[i];
+	u->weight[i] = between(u, from->name);
+	to = u->c.b.g->value[u->weight[i]];
+	name = to->name;
+	*to = *from;
+	to->name = name;
+	to->uses = 0;
+	to->first = to->consumer = -1;
+	from->data = NULL;
+	from->data_bytes = 0;
+	return u->weight[i];
+}
+
+static int end_at(const struct ends *list, int i)
+{
+	return i < list->n ? list->at[i] : -1;
+}
+
+/* Adds the nodes of a turn, whose inputs are set. */
+static int turn(struct unfolding *u, struct err *e)
+{
+	for (int i = 0; i < u->body->nvalue; i++) {
+		const struct value *v = u->body->value[i];
+
+		if (v->is_captured)
+			u->value[i] = graph_value(u->c.b.g, v->name);
+		else if (v->producer >= 0)
+			u->value[i] = between(u, v->name);
+		else if (v->is_const && !v->is_input)
+			u->value[i] = weight(u, i);
+	}
+	for (int i = 0; i < u->body->nnode; i++) {
+		struct graph_node made;
+		int r = copy_node(&u->c, &u->body->node[i], &made, e);
+
+		*graph_add_node(u->c.b.g) = made;
+		if (r)
+			return -1;
+	}
+	return 0;
+}
+
+/* What the turn made as output i of the body. */
+static int output(const struct unfolding *u, int i)
+{
+	const int at = end_at(&u->body->outputs, i);
+
+	return at < 0 ? -1 : u->value[at];
+}
+
+static void hand_out(struct unfolding *u, int value, int out)
+{
+	if (out >= 0 && value >= 0)
+		build_node(&u->c.b, "Identity", &value, 1, &out, 1);
+}
+
+/* ---- loops ---- */
+
+/* A list without parts, if its shape is known. */
+static void join_none(struct unfolding *u, int out)
+{
+	const struct value *v = u->c.b.g->value[out];
+	int sizes, zeros = between(u, "none");
+
+	if (!shape_known(&v->shape))
+		return;
+	sizes = build_integers(&u->c.b, v->shape.dim, v->shape.rank);
+	build_node(&u->c.b, "ConstantOfShape", &sizes, 1, &zeros, 1);
+	build_int(&u->c.b, build_node(&u->c.b, "Cast", &zeros, 1, &out, 1), "to", v->elem);
+}
+
+/* Joins the parts of all turns along an axis. */
+static void join(struct unfolding *u, const int *parts, int out, int64_t axis)
+{
+	if (out >= 0 && !u->turns)
+		join_none(u, out);
+	else if (out >= 0)
+		build_int(&u->c.b, build_node(&u->c.b, "Concat", parts, (int)u->turns, &out, 1),
+			  "axis", axis);
+}
+
+/* One part of a list: what this turn makes, with a dimension more. */
+static int part(struct unfolding *u, int value, int64_t axis)
+{
+	int out = between(u, "part");
+
+	build_ints(&u->c.b, build_node(&u->c.b, "Unsqueeze", &value, 1, &out, 1), "axes", &axis, 1);
+	return out;
+}
+
+/* A constant of one element and no dimension. */
+static int scalar(struct unfolding *u, int64_t v, int elem)
+{
+	int i = build_integers(&u->c.b, &v, 1);
+
+	u->c.b.g->value[i]->shape.rank = 0;
+	u->c.b.g->value[i]->elem = elem;
+	return i;
+}
+
+static void set(const struct unfolding *u, int input, int value)
+{
+	const int at = end_at(&u->body->inputs, input);
+
+	if (at >= 0)
+		u->value[at] = value;
+}
+
+static int64_t axis_of(const struct graph_node *n, const char *name, int i)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a && i < a->nints ? a->ints[i] : 0;
+}
+
+/* Item `turn` of a list, or from its end. */
+static int item(struct unfolding *u, int scan, int list, int64_t turn)
+{
+	const int back = axis_of(u->n, "scan_input_directions", scan) != 0;
+	const int in[] = {list, scalar(u, back ? u->turns - 1 - turn : turn, VALUE_I64)};
+	int out = between(u, "item");
+
+	build_int(&u->c.b, build_node(&u->c.b, "Gather", in, 2, &out, 1), "axis",
+		  axis_of(u->n, "scan_input_axes", scan));
+	return out;
+}
+
+/* What the first inputs and outputs of the node and its body are. */
+struct layout {
+	int in, out; /* of the node: before its states */
+	int begin;   /* of the body: inputs before its states */
+	int end;     /* and outputs */
+	int states, lists;
+};
+
+static struct layout layout_of(const struct unfolding *u)
+{
+	const struct graph_node *n = u->n;
+	const int lists = node_is(n, OP_Scan) ? (int)node_int(n, "num_scan_inputs", 0) : 0;
+
+	if (node_is(n, OP_Scan))
+		return (struct layout){.states = n->nin - lists, .lists = lists};
+	return (struct layout){
+		.in = 2, .begin = 2, .end = 1, .states = n->nin > 2 ? n->nin - 2 : 0};
+}
+
+static void begin_turn(struct unfolding *u, const struct layout *l, const int *state, int64_t at)
+{
+	if (node_is(u->n, OP_Loop)) {
+		set(u, 0, scalar(u, at, VALUE_I64));
+		set(u, 1, scalar(u, 1, VALUE_BOOL));
+	}
+	for (int i = 0; i < l->states; i++)
+		set(u, l->begin + i, state[i]);
+	for (int i = 0; i < l->lists; i++)
+		set(u, l->states + i, item(u, i, u->n->in[l->states + i], at));
+}
+
+static int unfold_turns(struct unfolding *u, struct err *e)
+{
+	const struct layout l = layout_of(u);
+	const int lists = u->n->nout > l.states ? u->n->nout - l.states : 0;
+	const char *name = u->c.name;
+	int *state = arena_array(u->c.b.a, int, l.states + 1);
+	int *parts = arena_array(u->c.b.a, int, (int64_t)lists * u->turns + 1);
+
+	for (int i = 0; i < l.states; i++)
+		state[i] = u->n->in[l.in + i];
+	for (int64_t t = 0; t < u->turns; t++) {
+		u->c.name = arena_printf(u->c.b.a, COPY_NAME "%lld/", name, (long long)t);
+		begin_turn(u, &l, state, t);
+		if (turn(u, e))
+			return -1;
+		for (int i = 0; i < l.states; i++)
+			state[i] = output(u, l.end + i);
+		for (int i = 0; i < lists; i++) {
+			int back = axis_of(u->n, "scan_output_directions", i) != 0;
+
+			parts[i * u->turns + (back ? u->turns - 1 - t : t)] =
+				part(u, output(u, l.end + l.states + i),
+				     axis_of(u->n, "scan_output_axes", i));
+		}
+	}
+	for (int i = 0; i < l.states && i < u->n->nout; i++)
+		hand_out(u, state[i], u->n->out[i]);
+	for (int i = 0; i < lists; i++)
+		join(u, parts + i * u->turns, u->n->out[l.states + i],
+		     axis_of(u->n, "scan_output_axes", i));
+	return 0;
+}
+
+static int unfold_if(struct unfolding *u, struct err *e)
+{
+	if (turn(u, e))
+		return -1;
+	for (int i = 0; i < u->n->nout; i++)
+		hand_out(u, output(u, i), u->n->out[i]);
+	return 0;
+}
+
+/* ---- the graph ---- */
+
+/* Has the body all the ends that the node needs? Inference does not ask that. */
+static int is_whole(const struct unfolding *u)
+{
+	const struct layout l = layout_of(u);
+	const int lists = u->n->nout - l.states;
+
+	for (int i = 0; i < u->n->nin; i++)
+		if (i >= l.in && u->n->in[i] < 0)
+			return 0;
+	return u->body->inputs.n == l.begin + l.states + l.lists &&
+	       u->body->outputs.n >= l.end + l.states + (lists > 0 ? lists : 0);
+}
+
+static int unfold_node(struct graph *g, const struct graph_node *n, const struct graph *body,
+		       struct copies *all, struct err *e)
+{
+	struct unfolding u = {.c = {.all = all, .b = {.a = g->a, .g = g}, .body = body, .links = 1},
+			      .n = n,
+			      .body = body,
+			      .turns = body->times};
+
+	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->made > MADE_MOST)
+		return err_set(e,
+			       "the node %s (%s) has %lld turns of %d nodes, too many to make "
+			       "nodes of all of them",
+			       node_label(g, n), n->type, (long long)u.turns, body->nnode);
+	u.c.name = arena_printf(g->a, COPY_NAME "/", node_label(g, n));
+	u.c.value = u.value = arena_array(g->a, int, body->nvalue + 1);
+	u.weight = arena_array(g->a, int, body->nvalue + 1);
+	for (int i = 0; i < body->nvalue; i++)
+		u.value[i] = u.weight[i] = -1;
+	return node_is(n, OP_If) ? unfold_if(&u, e) : unfold_turns(&u, e);
+}
+
+/* Forgets what links and inference have told of values. */
+static void forget(struct graph *g)
+{
+	for (int i = 0; i < g->nvalue; i++) {
+		struct value *v = g->value[i];
+
+		v->uses = 0;
+		v->first = v->consumer = -1;
+		if (v->producer < 0)
+			continue;
+		v->producer = -1;
+		v->shape.rank = RANK_UNKNOWN;
+		v->elem = VALUE_UNKNOWN;
+		v->kept = NULL;
+		v->sequence = NULL;
+		v->blame = NULL;
+		v->is_const = v->quantized = 0;
+	}
+}
+
+static const struct graph *wanted(const struct graph *g, const struct graph_node *n, int64_t opset)
+{
+	const struct graph *body = unfolds(n, opset);
+	const struct unfolding u = {.n = n, .body = body};
+
+	if (!body || is_known(g, n) || (!node_is(n, OP_If) && !is_whole(&u)))
+		return NULL;
+	return body;
+}
+
+int unfold(struct graph *g, int64_t opset, int64_t *made, struct err *e)
+{
+	struct copies all = {.made = *made};
+	const struct graph **body = arena_array(g->a, const struct graph *, g->nnode + 1);
+	const struct graph_node *old;
+	int n, any = 0;
+
+	for (int i = 0; i < g->nnode; i++)
+		any |= (body[i] = wanted(g, &g->node[i], opset)) != NULL;
+	if (!any)
+		return 0;
+	old = graph_start_over(g, &n);
+	for (int i = 0; i < n; i++) {
+		if (!body[i])
+			*graph_add_node(g) = old[i];
+		else if (unfold_node(g, &old[i], body[i], &all, e))
+			return -1;
+	}
+	forget(g);
+	*made = all.made;
+	return graph_link(g, e) ? -1 : 1;
+}

@@ -1,0 +1,20 @@
+/* Graphs inside nodes become nodes around: the branch that an If takes, and the turns of a Loop and
+ * a Scan, one behind the other.
+ *
+ * Inference has told which branch it is, and how many turns there are (infer_body.h); a node of
+ * which it has not told that stays, and lowering refuses it. What a turn hands to the next is a
+ * value of the graph then, so that shapes may change from turn to turn, and the weights of a body
+ * are one constant for all turns.
+ */
+#ifndef TL_EXTRACT_GRAPH_UNFOLD_H
+#define TL_EXTRACT_GRAPH_UNFOLD_H
+
+#include "lib/extract/graph/graph.h"
+
+/* Unfolds the nodes of a graph whose shapes were inferred. 1: there were some, and the graph is as
+ * one that was only linked; 0: there were none; -1: they make too much. Graphs that were inside of
+ * others are unfolded by the next call. made: what all calls for a model have made, 0 before the
+ * first. */
+int unfold(struct graph *g, int64_t opset, int64_t *made, struct err *e);
+
+#endif
