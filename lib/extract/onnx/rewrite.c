@@ -221,11 +221,10 @@ static void skip_norm(struct rewrite *r)
 	build_float(&r->b, n, "epsilon", node_float(r->n, "epsilon", 1e-12F));
 }
 
-/* Size `axis` of the identities of words, as a list. */
-static int size_of_ids(struct rewrite *r, int64_t axis)
+int rewrite_size(struct rewrite *r, int of, int64_t axis)
 {
-	int ids = rewrite_in(r, 0), out = rewrite_between(r, "size");
-	struct graph_node *n = rewrite_node(r, "Shape", &ids, 1, out);
+	int out = rewrite_between(r, "size");
+	struct graph_node *n = rewrite_node(r, "Shape", &of, 1, out);
 
 	build_int(&r->b, n, "start", axis);
 	build_int(&r->b, n, "end", axis + 1);
@@ -247,7 +246,7 @@ static int rows_of(struct rewrite *r, int table, int by, const char *what)
 		return out;
 	}
 	in[1] = in[3] = build_integers(&r->b, &zero, 1);
-	in[2] = size_of_ids(r, 1);
+	in[2] = rewrite_size(r, rewrite_in(r, 0), 1);
 	rewrite_node(r, "Slice", in, 4, out);
 	return out;
 }
@@ -260,7 +259,7 @@ static void count_words(struct rewrite *r)
 	struct graph_node *n;
 
 	if (mask < 0) {
-		size = size_of_ids(r, 0);
+		size = rewrite_size(r, rewrite_in(r, 0), 0);
 		rewrite_node(r, "ConstantOfShape", &size, 1, rewrite_out(r, 1));
 		return;
 	}

@@ -50,6 +50,8 @@ int rewrite_one(struct rewrite *r, const char *type, int in, const char *what);
 void rewrite_copy_attrs(struct rewrite *r, struct graph_node *n, const char *but);
 /* Says of the product of a MatMulNBits, by a matrix of K rows, which groups its weights are in. */
 void rewrite_say_groups(struct rewrite *r, struct graph_node *made);
+/* Size `axis` of a value, as a list of one. */
+int rewrite_size(struct rewrite *r, int of, int64_t axis);
 /* The sum with an input, if it is given. */
 int rewrite_plus(struct rewrite *r, int in, int addend);
 

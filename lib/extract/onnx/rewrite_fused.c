@@ -20,6 +20,14 @@ void rewrite_quick_gelu(struct rewrite *r)
 		    node_float(r->n, "alpha", 1.702F));
 }
 
+/* Has an input one dimension, as the file says? A vector is not transposed. */
+static int is_vector(const struct rewrite *r, int i)
+{
+	const int in = rewrite_in(r, i);
+
+	return in >= 0 && (r->b.g->value[in]->shape.rank == 1 || build_shape(&r->b, in)->rank == 1);
+}
+
 /* The letters of a side, of which the dimensions are `first` and `last` in the product: batches may
  * stand between them in the file, instead of before. */
 static const char *letters(const struct rewrite *r, const char *turns, const char *splits,
@@ -35,9 +43,10 @@ static const char *letters(const struct rewrite *r, const char *turns, const cha
  * are not known here. */
 void rewrite_run_matmul(struct rewrite *r)
 {
-	const char *a = letters(r, "transA", "transBatchA", 'i', 'j');
-	const char *b = letters(r, "transB", "transBatchB", 'j', 'k');
-	const int is_plain = !strcmp(a, "...ij") && !strcmp(b, "...jk");
+	const int lacks_i = is_vector(r, 0), lacks_k = is_vector(r, 1);
+	const char *a = lacks_i ? "j" : letters(r, "transA", "transBatchA", 'i', 'j');
+	const char *b = lacks_k ? "j" : letters(r, "transB", "transBatchB", 'j', 'k');
+	const int is_plain = (lacks_i || !strcmp(a, "...ij")) && (lacks_k || !strcmp(b, "...jk"));
 	const float alpha = node_float(r->n, "alpha", 1);
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
 	const int out = alpha == 1 ? rewrite_made(r, 0) : rewrite_between(r, "product");
@@ -45,7 +54,9 @@ void rewrite_run_matmul(struct rewrite *r)
 
 	n = rewrite_node(r, is_plain ? "MatMul" : "Einsum", in, 2, out);
 	if (!is_plain)
-		build_str(&r->b, n, "equation", arena_printf(r->b.a, "%s,%s->...ik", a, b));
+		build_str(&r->b, n, "equation",
+			  arena_printf(r->b.a, "%s,%s->...%s%s", a, b, lacks_i ? "" : "i",
+				       lacks_k ? "" : "k"));
 	if (alpha != 1) {
 		const int scaled[] = {out, build_number(&r->b, (double)alpha)};
 

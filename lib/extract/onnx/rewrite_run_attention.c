@@ -142,10 +142,33 @@ void rewrite_run_q_attention(struct rewrite *r)
 			     rewrite_in(r, 8), -1);
 }
 
+/* Makes sums of queries, keys and values with their parts of the bias, which are as wide as they
+ * are. Keys and values of another attention have four dimensions, and no bias. */
+static void add_bias(struct rewrite *r, int part[3])
+{
+	const int has_heads = build_shape(&r->b, part[1])->rank == 4, bias = rewrite_in(r, 3);
+	int size[3], of[3], in[] = {bias, -1};
+	struct graph_node *n;
+
+	if (bias < 0)
+		return;
+	size[0] = size[1] = rewrite_size(r, part[0], 2);
+	size[2] = has_heads ? size[0] : rewrite_size(r, part[2], 2);
+	in[1] = rewrite_between(r, "sizes");
+	build_int(&r->b, rewrite_node(r, "Concat", size, 3, in[1]), "axis", 0);
+	for (int i = 0; i < 3; i++)
+		of[i] = rewrite_between(r, "bias");
+	n = build_node(&r->b, "Split", in, 2, of, 3);
+	build_int(&r->b, n, "axis", 0);
+	for (int i = 0; i < (has_heads ? 1 : 3); i++)
+		part[i] = rewrite_plus(r, part[i], of[i]);
+}
+
 /* Queries, keys, values, bias, mask of keys, mask, past keys and values. */
 void rewrite_run_multi_head(struct rewrite *r)
 {
-	struct attention a = {.mask = rewrite_in(r, 5),
+	struct attention a = {.part = {rewrite_in(r, 0), rewrite_in(r, 1), rewrite_in(r, 2)},
+			      .mask = rewrite_in(r, 5),
 			      .hides = rewrite_in(r, 4),
 			      .last = -1,
 			      .past = {rewrite_in(r, 6), rewrite_in(r, 7)},
@@ -153,17 +176,13 @@ void rewrite_run_multi_head(struct rewrite *r)
 			      .heads = heads_of(r, "num_heads"),
 			      .own = heads_of(r, "num_heads"),
 			      .is_causal = node_int(r->n, "unidirectional", 0) != 0};
-	int bias[3] = {-1, -1, -1};
 
 	if (is_strange(r, known) || has_inputs(r, 8) || !a.heads || rewrite_in(r, 1) < 0 ||
 	    rewrite_in(r, 2) < 0 || rewrite_out(r, 3) >= 0) {
 		rewrite_keep(r);
 		return;
 	}
-	if (rewrite_in(r, 3) >= 0)
-		rewrite_split(r, rewrite_in(r, 3), 0, NULL, bias);
-	for (int i = 0; i < 3; i++)
-		a.part[i] = rewrite_plus(r, rewrite_in(r, i), bias[i]);
+	add_bias(r, a.part);
 	attend(r, &a);
 }
 
