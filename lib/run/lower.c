@@ -213,7 +213,8 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return lower_bad(l, n, e,
 				 "has a branch or turns that are known only when the model runs");
 	if (!row)
-		return lower_bad(l, n, e, "is an operator that tl-run does not know");
+		return lower_bad(l, n, e,
+				 "is an operator, or a form of one, that tl-run does not know");
 	return row(l, n, e) || lower_wrap(l, n, e) ? -1 : 0;
 }
 

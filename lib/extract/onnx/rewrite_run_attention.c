@@ -164,6 +164,16 @@ static void add_bias(struct rewrite *r, int part[3])
 		part[i] = rewrite_plus(r, part[i], of[i]);
 }
 
+/* Where rows follow each other but there are more keys than rows, and none of them is past,
+ * onnxruntime lets rows see other keys than it says. */
+static int is_odd(const struct rewrite *r, const struct attention *a)
+{
+	const struct shape *q = build_shape(&r->b, a->part[0]), *k = build_shape(&r->b, a->part[1]);
+
+	return a->is_causal && a->past[0] < 0 && q->rank == 3 && k->rank >= 3 && q->dim[1] > 0 &&
+	       k->dim[k->rank - 2] > q->dim[1];
+}
+
 /* Queries, keys, values, bias, mask of keys, mask, past keys and values. */
 void rewrite_run_multi_head(struct rewrite *r)
 {
@@ -178,7 +188,7 @@ void rewrite_run_multi_head(struct rewrite *r)
 			      .is_causal = node_int(r->n, "unidirectional", 0) != 0};
 
 	if (is_strange(r, known) || has_inputs(r, 8) || !a.heads || rewrite_in(r, 1) < 0 ||
-	    rewrite_in(r, 2) < 0 || rewrite_out(r, 3) >= 0) {
+	    rewrite_in(r, 2) < 0 || rewrite_out(r, 3) >= 0 || is_odd(r, &a)) {
 		rewrite_keep(r);
 		return;
 	}
@@ -191,10 +201,13 @@ static int rotate(struct rewrite *r, int in)
 {
 	const int all[] = {in, rewrite_in(r, 7), rewrite_in(r, 8), rewrite_in(r, 9),
 			   rewrite_in(r, 3)};
+	const struct shape *angles = build_shape(&r->b, all[1]);
 	int out = rewrite_between(r, "turned");
+	struct graph_node *n = rewrite_node(r, "RotaryEmbedding", all, all[3] >= 0 ? 4 : 5, out);
 
-	build_int(&r->b, rewrite_node(r, "RotaryEmbedding", all, all[3] >= 0 ? 4 : 5, out),
-		  "interleaved", node_int(r->n, "rotary_interleaved", 0));
+	build_int(&r->b, n, "interleaved", node_int(r->n, "rotary_interleaved", 0));
+	if (angles->rank == 2) /* they may be of the first elements of a head alone */
+		build_int(&r->b, n, "rotary_embedding_dim", 2 * angles->dim[1]);
 	return out;
 }
 
@@ -235,10 +248,11 @@ void rewrite_run_group_query(struct rewrite *r)
 /* Data, positions, cosines, sines. ONNX has the positions last. */
 void rewrite_run_rotary(struct rewrite *r)
 {
-	static const char *const may[] = {"interleaved", "num_heads", "rotary_embedding_dim", NULL};
+	static const char *const may[] = {"interleaved", "num_heads", "rotary_embedding_dim",
+					  "scale", NULL};
 	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 2), rewrite_in(r, 3), rewrite_in(r, 1)};
 
-	if (is_strange(r, may) && node_float(r->n, "scale", 1) != 1) {
+	if (is_strange(r, may) || node_float(r->n, "scale", 1) != 1) {
 		rewrite_keep(r);
 		return;
 	}
