@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/draft/extremes.h"
@@ -679,9 +680,34 @@ static void count_prefetches(struct walk *w, int beyond, double lines, double sh
 	w->prefetches[beyond] += lines * share * w->outside[w->depth];
 }
 
-/* A product of two tiles keeps its port for as many cycles as the left side has rows (Intel,
- * "Optimization Reference Manual", "Intel Advanced Matrix Extensions"), and each row is loaded by
- * itself. */
+static int64_t common(int64_t a, int64_t b)
+{
+	return b ? common(b, a % b) : a;
+}
+
+/* Returns the share of rows of so many bytes, `pitch` bytes apart, that lie in two lines. Products
+ * follow each other by a row's bytes. */
+static double crossing(int64_t pitch, int64_t bytes)
+{
+	const int64_t step = common(common(llabs(pitch), bytes), LINE), places = LINE / step;
+
+	return (double)(places - 1 - (LINE - bytes) / step) / (double)places;
+}
+
+/* Loads of the left side: a row that lies in two lines takes as long as four others
+ * (docs/EXPERIMENTS.md). */
+static double left_loads(const struct walk *w, const struct tmul *m, double rows, double pitch)
+{
+	enum { MORE = 3 };
+	const int size = elem_size(w->n->buffer[nest_base(w->n, m->left)].elem);
+
+	return rows * (1 + MORE * crossing((int64_t)pitch * size, (int64_t)m->depth * size));
+}
+
+/* A product of two tiles keeps its port for as many cycles as the larger of both sides has rows,
+ * and each row is loaded by itself. In single precision models learned the rows of the left side
+ * (Intel, "Optimization Reference Manual", "Intel Advanced Matrix Extensions"), and nothing of
+ * lines. */
 static void walk_product(struct walk *w, const struct node *s, struct work *here, double times,
 			 double share)
 {
@@ -689,17 +715,18 @@ static void walk_product(struct walk *w, const struct node *s, struct work *here
 	const int rows = w->n->buffer[s->buffer].tile_rows,
 		  groups = m->depth / elem_group(m->right);
 	const double products = (double)m->down * m->across * rows * tmul_products(m);
-	const int halves = m->half ? 2 : 1;
+	const int halves = m->half ? 2 : 1, cycles = m->half || rows > groups ? rows : groups;
+	double lefts = (double)m->down * rows * tmul_products(m);
 	struct walk_form left_row;
 
-	count_rows(w, WALK_FMA, products * w->m->fma_per_cycle, here, times, share);
-	count_rows(w, WALK_LOAD,
-		   (double)m->down * rows * tmul_products(m) + (double)m->across * groups * halves,
-		   here, times, share);
+	evaluate(w, &m->left_row, &left_row);
+	if (!m->half)
+		lefts = left_loads(w, m, lefts, left_row.mean);
+	count_rows(w, WALK_FMA, products / rows * cycles * w->m->fma_per_cycle, here, times, share);
+	count_rows(w, WALK_LOAD, lefts + (double)m->across * groups * halves, here, times, share);
 	w->flops += 2 * products * TMUL_COLUMNS * m->depth * share * w->outside[w->depth];
 	count_prefetches(w, 0, m->ahead ? (double)m->across * groups * halves : 0, share);
 	count_prefetches(w, 1, m->next_lines, share);
-	evaluate(w, &m->left_row, &left_row);
 	for (int half = 0; half < halves; half++) {
 		const struct affine right = af_add(m->at, af(half * m->half));
 
