@@ -698,6 +698,7 @@ static void check_tiles(const struct limits *m)
 		{"conv2d", "ic32ih9oc20oh9kh3ph1", "nhwc"},
 		{"conv2d", "ic3ih20oc24oh8kh7sh2", "nhwc"},
 		{"conv2d", "ic48ih7oc40oh7kh1", "nchw"},
+		{"conv2d", "ic40ih9oc20oh9kh3ph1", "nhwc"},
 		{"conv2d", "ic64ih19oc36oh10kh1sh2", "nhwc"},
 		{"matmul", "49x64:64x72", "ab"},
 		{"matmul", "21x96:96x16", "ab"},
@@ -882,6 +883,7 @@ static void check_pixels(const struct limits *m)
 		{"ic6ih3iw21oc16oh3ow21kh3ph1", "bias"},
 		{"ic3ih4iw41oc16oh4ow41kh3ph1", "bias,pad"},
 		{"ic5ih3iw19oc16oh3ow19kh3ph1", ""},
+		{"ic40ih5iw7oc16oh5ow7kh3ph1", "bias,pad"},
 	};
 	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32", "bf16"};
 	const struct shares one_in = {1, 4};

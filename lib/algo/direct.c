@@ -107,6 +107,33 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
 }
 
+/* Channels of a pixel in the copy. If they are no whole steps of the tile registers, zeros follow
+ * up to the next one: a row of a tile that lies in two cache lines takes four times as long to
+ * load.
+ */
+static int64_t copied_channels(const struct workload *w, const struct conv *p, const int64_t *k,
+			       int64_t channels)
+{
+	const struct tile *t = tile_of(&w->dtype, k[DEPTH]);
+	const int64_t merged = k[MERGE] ? p->kw * channels : channels;
+
+	if (!t || t->halves || t->most != k[DEPTH] || merged % t->most == 0)
+		return channels;
+	return ceil_div(channels, t->most) * t->most;
+}
+
+/* Offers the most values a step can take where channels are no whole lines, if zeros behind them
+ * make no more steps. */
+static void list_padded(struct range *r, const struct workload *w, int64_t channels)
+{
+	const struct tile *t = tile_of(&w->dtype, r->tmul);
+	const int64_t line = t->most;
+
+	if (!t->halves && channels % line && line % channels &&
+	    ceil_div(channels, line) <= channels / r->tmul)
+		range_more(r, DEPTH, line);
+}
+
 /* Returns how many rows a tile of so many lines has as one run, with the padding between them. */
 static int64_t run_rows(const struct conv *p, int64_t lines)
 {
@@ -159,11 +186,12 @@ static int fills_badly(int64_t pixels)
  * loaded for few products. */
 static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
 {
-	static const int lines[] = {1, 2, 3, 4, 6, 7, 8, 0};
+	static const int lines[] = {1, 2, 3, 4, 5, 6, 7, 8, 0};
+	static const int of_halves[] = {1, 2, 3, 4, 6, 7, 8, 0};
 	static const char why[] = "several rows of the output need tile registers";
 
 	if (r->tmul) {
-		range_values(r, LINES, lines, p->oh);
+		range_values(r, LINES, r->halves ? of_halves : lines, p->oh);
 		range_choice(r, RUN, 1);
 		if (r->space && (!fills_badly(p->ow) || p->kh * p->kw == 1))
 			range_only(r, RUN, 0, NULL);
@@ -217,6 +245,8 @@ int direct_ranges(const struct workload *w, struct range *r)
 	if (!conv_of(w, &p))
 		return 0;
 	channels = padded_channels(w, r, p.ic);
+	if (k)
+		channels = copied_channels(w, &p, k, channels);
 	range_tmul(r, DEPTH, w, channels, p.ow);
 	if (r->space && !r->tmul && merges(&p))
 		range_tmul(r, DEPTH, w, p.kw * channels, p.ow);
@@ -256,7 +286,9 @@ int direct_ranges(const struct workload *w, struct range *r)
 	list_lines(r, w, &p);
 	if (r->tmul)
 		limit_tiles(r, w, p.kw * channels);
-	if (p.ic % group) {
+	if (r->space && r->tmul)
+		list_padded(r, w, channels);
+	if (p.ic % group || (k && r->tmul && channels > p.ic)) {
 		range_only(r, COPY, 1, "channels are padded in the copy");
 		range_only(r, KC, 0, "padded channels are no chunks");
 	}
@@ -573,7 +605,7 @@ int direct_build(const struct workload *w, const int64_t *k, struct nest *n, str
 	s.group = tile_of(&w->dtype, s.depth)->group;
 	s.halves = tile_of(&w->dtype, s.depth)->halves;
 	s.rows = k[ROWS] ? k[ROWS] : s.p.oh;
-	s.kc = k[KC] ? k[KC] : ceil_div(s.p.ic, s.group) * s.group;
+	s.kc = k[KC] ? k[KC] : copied_channels(w, &s.p, k, ceil_div(s.p.ic, s.group) * s.group);
 	s.nc = k[NC] ? k[NC] : s.tiles;
 	s.panel = ceil_div(s.p.ic, s.kc) * s.p.kh * s.p.kw * s.kc * s.nr * (s.halves ? 2 : 1);
 	declare(&s);

@@ -20,6 +20,12 @@ static int is_padded(const struct band *b)
 	return b->chunk->loop < 0 && b->kc > b->p->ic;
 }
 
+/* Channels that are copied of a pixel. */
+static int64_t channels_of(const struct band *b)
+{
+	return is_padded(b) ? b->p->ic : b->kc;
+}
+
 static void copy_run(struct copy *c, struct affine to, int from, struct affine from_at,
 		     struct affine count, int vectors)
 {
@@ -53,24 +59,35 @@ static void close_groups(struct copy *c)
 		nest_close(c->n);
 }
 
+/* Copies the channels of a pixel, which have `vectors` (a symbol; -1: they are one vector), and
+ * writes zeros behind them where the copy has more. */
+static void copy_pixel(struct copy *c, struct affine to, int from, struct affine from_at,
+		       int vectors)
+{
+	const struct band *b = c->b;
+	const int64_t more = b->kc - b->p->ic;
+	const int is_one = is_padded(b) && b->kc <= b->lanes;
+
+	stage_run(c->n, &(struct run){b->lanes, c->to.buffer, from, to, from_at, b->chunk->k,
+				      is_one ? -1 : vectors, is_one ? b->kc : 0, c->to.half});
+	if (is_padded(b) && !is_one)
+		zero_run(c, af_add(to, af(b->p->ic)), nest_param(c->n, "more", more),
+			 nest_param(c->n, "morevecs", ceil_div(more, b->lanes)));
+}
+
 /* Writes `count` pixels of what lies outside of the image, from `at` on, of group 0. */
 static void fill_pixels(struct copy *c, struct affine at, int64_t count)
 {
 	const struct band *b = c->b;
 	struct nest *n = c->n;
-	const int vectors = nest_param(n, "padvecs", ceil_div(b->kc, b->lanes));
+	const int vectors = nest_param(n, "padvecs", ceil_div(channels_of(b), b->lanes));
 	const int x = nest_for(n, LOOP_SERIAL, "x", af(0), af(count));
 	const struct affine group = open_groups(c);
 	const struct affine from = access_at(b->pad, {CONV_GROUP, af_add(af_var(b->g), group)},
 					     {CONV_CHANNEL, b->chunk->k0});
 
 	at = af_sum(at, af_mul(af_var(x), b->kc), access_at(&c->to, {CONV_GROUP, group}));
-	if (is_padded(b))
-		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
-					   b->chunk->k, -1, b->kc, c->to.half});
-	else
-		stage_run(n, &(struct run){b->lanes, c->to.buffer, b->pad->buffer, at, from,
-					   b->chunk->k, vectors, 0, c->to.half});
+	copy_pixel(c, at, b->pad->buffer, from, vectors);
 	close_groups(c);
 	nest_close(n);
 }
@@ -143,7 +160,7 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	}
 	access_name(n, &src, CONV_COLUMN, "pixel");
 	access_name(n, &to, CONV_COLUMN, "kc");
-	vectors = nest_param(n, "vecs", ceil_div(b->kc, b->lanes));
+	vectors = nest_param(n, "vecs", ceil_div(channels_of(b), b->lanes));
 	access_name(n, &src, CONV_GROUP, "IC");
 	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(nest_param(n, "width", width)));
 	group = open_groups(c);
@@ -151,11 +168,7 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 				      {CONV_GROUP, af_add(af_var(b->g), group)},
 				      {CONV_CHANNEL, b->chunk->k0}));
 	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, group}));
-	if (is_padded(b))
-		stage_run(n, &(struct run){b->lanes, to.buffer, src.buffer, at, from, b->chunk->k,
-					   -1, b->kc, to.half});
-	else
-		copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
+	copy_pixel(c, at, src.buffer, from, n->var[vectors].value == 1 ? -1 : vectors);
 	close_groups(c);
 	nest_close(n);
 }

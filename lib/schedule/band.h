@@ -10,7 +10,7 @@
 
 /* What is copied: of image and group (variables; of `groups` groups from there on) the rows below
  * the block's output rows, at most `most` of these, and the open chunk's channels, of kc. Where all
- * channels are one chunk, kc may be more than they are, and at most `lanes`: zeros follow them. */
+ * channels are one chunk, kc may be more than they are: zeros follow them. */
 struct band {
 	const struct conv *p;
 	struct access src;
