@@ -461,6 +461,11 @@ static void test_steps(void)
 	expect_both(STEPS "t TimeDistributed x layer={\"class_name\":\"Dense\",\"config\":"
 			  "{\"units\":3}}\n",
 		    "6x8:8x3 bias", "a product for each step");
+	expect_both("x InputLayer batch_shape=[2,14,14,8]\ns SpectralNormalization x layer="
+		    "{\"class_name\":\"Conv2D\",\"config\":{\"filters\":4,\"kernel_size\":[3,3]}}\n"
+		    "u UnitNormalization s\nf Flatten u\nd Dense f units=2\n",
+		    "mb2_ic8ih14_oc4oh12_kh3 bias; 2x576:576x2 bias",
+		    "a layer whose weights are scaled");
 	read_text(&x, KERAS3,
 		  STEPS "c Conv1D x filters=4 kernel_size=[1]\nt TimeDistributed c layer="
 			"{\"class_name\":\"Functional\",\"config\":{}}\n");

@@ -46,6 +46,6 @@ call_fn layer_conv, layer_depthwise, layer_separable, layer_pool, layer_global_p
 	layer_crop, layer_center_crop, layer_upsample, layer_resize; /* layer_window.c */
 call_fn layer_dense, layer_einsum_dense, layer_dot, layer_attention, layer_additive_attention,
 	layer_dot_attention, layer_recurrent, layer_bidirectional, layer_time_distributed,
-	layer_weighs; /* layer_matrix.c */
+	layer_scaled, layer_weighs; /* layer_matrix.c */
 
 #endif

@@ -406,17 +406,35 @@ static int over_steps(const struct call *l, struct call *inner, struct keras_lay
 	return out;
 }
 
-/* A dense layer does the same with or without. A model is none of the layers here. */
-int layer_time_distributed(const struct call *l, const struct call_row *row)
+/* A model is none of the layers here. */
+static int is_model(const struct call *l)
 {
 	static const char *const models[] = {"", "Functional", "Sequential", "Model"};
+
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		if (!strcmp(l->type, models[i]))
+			return 1;
+	return 0;
+}
+
+/* A dense layer does the same with or without. */
+int layer_time_distributed(const struct call *l, const struct call_row *row)
+{
 	struct keras_layer layer;
 	struct call in = inside(l, &layer);
 
 	if (!strcmp(in.type, "Dense"))
 		return layer_dense(&in, row);
-	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-		if (!strcmp(in.type, models[i]))
-			return layer_weighs(l, row);
-	return layer_made(l, over_steps(l, &in, &layer));
+	return is_model(&in) ? layer_weighs(l, row) : layer_made(l, over_steps(l, &in, &layer));
+}
+
+/* A layer whose weights are scaled does what it does without. */
+int layer_scaled(const struct call *l, const struct call_row *row)
+{
+	struct keras_more none = {.n = 0};
+	struct keras_layer layer;
+	struct call in = inside(l, &layer);
+
+	layer.more = &none;
+	return is_model(&in) ? layer_weighs(l, row) : layer_made(l, keras_layer(&in));
 }
