@@ -576,6 +576,14 @@ static void test_loops(void)
 	       "function more i in out filter -> o=less:z:0\nk Const dtype=t:3 value=m:6\n"
 	       "less Less i k:output:0\nend\n",
 	       "6x4x3:6x3x4 computed; 3x8:8x4 x6", "lists of what each turn reads and makes");
+	/* So are loops frozen: what sets the items is in a circle. */
+	expect("w Const dtype=t:1 value=w:8,4\nsix Const dtype=t:3 value=m:6\n"
+	       "shape Const dtype=t:3 value=n:-1,8\nempty TensorListReserve shape six\n"
+	       "in Enter empty\nagain Merge in next\ngo Switch again go\nnext NextIteration go:1\n"
+	       "left Exit go\nall TensorListStack left shape\nperm Const dtype=t:3 value=n:1,0,2\n"
+	       "turned Transpose all perm\nn Const dtype=t:3 value=n:3,8\nflat Reshape turned n\n"
+	       "z MatMul flat w\nout z:0\n",
+	       "3x8:8x4", "a list whose items are set in a circle has the shape that is told");
 	expect("x Placeholder dtype=t:1 shape=h:2,3\na Const dtype=t:3 value=m:1\n"
 	       "b Const dtype=t:3 value=m:4\nw Const dtype=t:1 value=w:3,3\n"
 	       "y While a b x w cond=f:more body=f:swap\nz Neg y:2\nout z:0\n"

@@ -204,6 +204,31 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 	return infer_set(x, n, 0, &s, e);
 }
 
+/* Not of ONNX: such a list as a tensor. Input 1 tells the shape of its items, in part, which counts
+ * where the list has its length alone. */
+int infer_list_items(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *list = node_in(x->g, n, 0), *told = node_in(x->g, n, 1);
+	int64_t stride[GRAPH_MAX_RANK], rank;
+	struct shape s = list->shape;
+
+	if (s.rank != 1 || !told || !told->kept || told->shape.rank != 1 ||
+	    !elem_is_int(told->elem) || !shape_count(&told->shape)) {
+		if (infer_set(x, n, 0, &s, e))
+			return -1;
+		infer_strides(&s, stride);
+		infer_view(x, n, 0, list, 0, stride);
+		return 0;
+	}
+	rank = 1 + shape_count(&told->shape);
+	if (rank > GRAPH_MAX_RANK)
+		return 0;
+	s.rank = (int)rank;
+	for (int i = 1; i < s.rank; i++)
+		s.dim[i] = told->kept[i - 1].i < 0 ? DIM_UNKNOWN : told->kept[i - 1].i;
+	return infer_set(x, n, 0, &s, e);
+}
+
 /* Not of ONNX: a list of items of one shape, along the first dimension of a tensor, in which item 2
  * takes the place that input 1 counts. A list that has no items yet has that dimension alone. */
 int infer_set_item(struct infer *x, const struct graph_node *n, struct err *e)
