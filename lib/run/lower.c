@@ -31,6 +31,7 @@ static lower_fn *const table[OPERATORS] = {
 	[OP_Celu] = lower_elu,
 	[OP_CenterCropPad] = lower_center,
 	[OP_Clip] = lower_clip,
+	[OP_Col2Im] = lower_col2im,
 	[OP_Compress] = lower_compress,
 	[OP_Concat] = lower_concat,
 	[OP_Conv] = lower_taps,

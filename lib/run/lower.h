@@ -263,6 +263,7 @@ lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, 
 	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
 	lower_space_to_depth;				   /* lower_move.c */
 lower_fn lower_attention;				   /* lower_attention.c */
+lower_fn lower_col2im;					   /* lower_col2im.c */
 lower_fn lower_loss;					   /* lower_loss.c */
 lower_fn lower_scatter, lower_gather_rows, lower_elements; /* lower_gather.c */
 lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropout, lower_reversal,
