@@ -138,6 +138,8 @@ static int plan(struct lowering *l, int node, struct err *e)
 	int axis = axis_of(l, n);
 	int64_t first = 0;
 
+	if (lower_shape(l, n->out[0], &whole, e))
+		return -1;
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
 	if (l->want[n->out[0]].memory >= 0)

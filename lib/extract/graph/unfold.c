@@ -4,7 +4,7 @@
 
 #include "lib/extract/graph/copy.h"
 
-/* Nodes of all turns of a loop; nodes and values that loops before may have made. */
+/* Nodes of all turns of a loop; nodes and values that all loops may make. */
 enum { UNFOLD_MOST = 1 << 16, MADE_MOST = 1 << 20 };
 
 /* A node that is unfolded. */
@@ -113,7 +113,7 @@ static int turn(struct unfolding *u, struct err *e)
 			u->value[i] = graph_value(u->c.b.g, v->name);
 		else if (v->producer >= 0)
 			u->value[i] = between(u, v->name);
-		else if (v->is_const && !v->is_input)
+		else if (v->is_const && u->value[i] < 0)
 			u->value[i] = weight(u, i);
 	}
 	for (int i = 0; i < u->body->nnode; i++) {
@@ -303,16 +303,21 @@ static int is_whole(const struct unfolding *u)
 static int unfold_node(struct graph *g, const struct graph_node *n, const struct graph *body,
 		       struct copies *all, struct err *e)
 {
-	struct unfolding u = {.c = {.all = all, .b = {.a = g->a, .g = g}, .body = body, .links = 1},
+	struct unfolding u = {.c = {.all = all,
+				    .b = {.a = g->a, .g = g, .fresh = all->made},
+				    .body = body,
+				    .links = 1},
 			      .n = n,
 			      .body = body,
 			      .turns = body->times};
+	const int64_t size = body->nvalue + body->inputs.n + body->outputs.n;
 
-	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->made > MADE_MOST)
+	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->made + u.turns * size > MADE_MOST)
 		return err_set(e,
 			       "the node %s (%s) has %lld turns of %d nodes, too many to make "
 			       "nodes of all of them",
 			       node_label(g, n), n->type, (long long)u.turns, body->nnode);
+	all->made += u.turns * size;
 	u.c.name = arena_printf(g->a, COPY_NAME "/", node_label(g, n));
 	u.c.value = u.value = arena_array(g->a, int, body->nvalue + 1);
 	u.weight = arena_array(g->a, int, body->nvalue + 1);
