@@ -14,6 +14,8 @@ commit=$(git describe --always --dirty 2>/dev/null || echo unknown) # before the
 bench=kernels
 # shellcheck source=bench/log.sh
 . bench/log.sh
+# shellcheck source=bench/dtype.sh
+. bench/dtype.sh
 # shellcheck source=bench/isa.sh
 . bench/isa.sh
 bin=${BIN:-bin}
@@ -37,14 +39,7 @@ for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.t
 	name=$(basename "$model")
 	name=${name%%.*}
 	[ ! -e "$dir/$name.workloads" ] || name=$name-$(wc -l <"$dir/models")
-	case ${DTYPE:-} in
-	int8)
-		"$bin/tl-extract" -q --vary dtype=u8:s8:u8 "$model" >"$dir/unscaled"
-		sed 's/"workload_id":"[0-9a-f]*",//; s/"post":\["bias"/&,"scale"/; t; s/"post":\[\]/"post":["scale"]/; t
-			s/"post":\[/&"scale",/' "$dir/unscaled" | "$bin/tl-check" --fix >"$dir/$name.workloads"
-		;;
-	*) "$bin/tl-extract" -q ${DTYPE:+--vary "dtype=$DTYPE"} -o "$dir/$name.workloads" "$model" ;;
-	esac
+	workloads_in "${DTYPE:-}" "$model" >"$dir/$name.workloads"
 	echo "$name" >>"$dir/models"
 done
 probe() { # what the machine can do with as many threads, as far as nobody else does it meanwhile

@@ -5,19 +5,22 @@
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
 # to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
 # whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is timed with
-# weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them.
+# weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
+# name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/CPU/NAME.zst; SPACES=CPU names the folder, one for each CPU (zen4). Nothing
-# else should run meanwhile; it takes half an hour. SPACES_PLAN names another plan; with SPACES_ADD=1 what is there already of
+# else should run meanwhile; it takes an hour. SPACES_PLAN names another plan; with SPACES_ADD=1 what is there already of
 # as many candidates is kept, else all is recorded anew. On a CPU without AVX-512 the sets for AVX2 are left out: the others
 # are of the same kernels.
 set -eu
 bench=spaces
 # shellcheck source=bench/log.sh
 . bench/log.sh
+# shellcheck source=bench/dtype.sh
+. bench/dtype.sh
 bin=${BIN:-bin}
 dir=build/spaces
 to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
@@ -78,9 +81,16 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 		;;
 	*) unset TL_ISA ;;
 	esac
+	case $set in
+	*bf16-*) dtype=bf16 can='-e avx512_bf16 -e amx_bf16' ;;
+	*int8-*) dtype=int8 can='-e avx_vnni -e avx512_vnni -e amx_int8' ;;
+	*) dtype='' can='-e .' ;;
+	esac
+	# shellcheck disable=SC2086 # they are words
+	grep -q $can /proc/cpuinfo || continue
 	case $set in cold-*) cache=weights-cold ;; *) cache=warm ;; esac
 	mkdir -p "$dir/$set"
-	"$bin/tl-extract" -q "share/$file" >"$dir/$set/workloads"
+	workloads_in "$dtype" "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
 		zstdcat "$to/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
 	fi

@@ -261,7 +261,7 @@ static int take_good(struct waiting *w, const struct featurized *d, struct err *
 {
 	struct group *g = w->group;
 	const int has_model =
-		filter.model && features_know(filter.model->features, &d->candidate->w.dtype);
+		filter.model && model_knows(filter.model, &d->candidate->w.dtype);
 	int far = has_model && draft_refutes(d->draft_s, g->best_s);
 
 	if (!g->best_s || d->draft_s < g->best_s)

@@ -424,7 +424,7 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 	if (learn_from_store(w->id.s, h, e))
 		return -1;
 	search_space_init(&space, w, &gen.here, algo_name);
-	if (gen.model && features_know(gen.model->features, &w->dtype))
+	if (gen.model && model_knows(gen.model, &w->dtype))
 		space.model = gen.model;
 	space.command = gen.command;
 	space.wanted = wanted;

@@ -50,9 +50,10 @@ static void test_score(void)
 
 /* ---- features ---- */
 
-static const char *const problems[] = {"mb1_ic64ih14_oc64oh14_kh1", "mb1_ic32ih28_oc48oh28_kh3ph1",
-				       "mb1_ic16ih30_oc40oh15_kh3sh2ph1",
-				       "mb1_ic3ih32_oc24oh32_kh5ph2", "mb1_ic64ih56_oc64oh56_kh1"};
+static const char *const problems[] = {
+	"mb1_ic64ih14_oc64oh14_kh1",	   "mb1_ic32ih28_oc48oh28_kh3ph1",
+	"mb1_ic16ih30_oc40oh15_kh3sh2ph1", "mb1_ic3ih32_oc24oh32_kh5ph2",
+	"mb1_ic64ih56_oc64oh56_kh1",	   "mb1_ic32ih14_oc40oh14_kh1 bf16"};
 enum { PROBLEMS = sizeof problems / sizeof *problems, CANDIDATES = 60 };
 
 /* The first has most that can differ from program to program. */
@@ -86,11 +87,15 @@ static void use_machine(const struct machine *m)
 	features_rates(&env.limits, &env.rates);
 }
 
-static void space_of(const char *prob, struct workload *w, struct search_space *s)
+/* text: a problem, and the element types if they are not f32. */
+static void space_of(const char *text, struct workload *w, struct search_space *s)
 {
+	char prob[PROB_MAX], dtype[DTYPES_TEXT] = "f32";
 	struct err e = ERR_INIT;
 
-	if (workload_from_text(w, "conv2d", prob, NULL, "bias,relu", &e) < 0)
+	if (sscanf(text, "%s %s", prob, dtype) < 1 ||
+	    workload_from_text(w, "conv2d", prob, NULL, "bias,relu", &e) < 0 ||
+	    workload_set_dtype(w, dtype, strlen(dtype), &e) < 0)
 		bail_out("%s", e.msg);
 	search_space_init(s, w, &env, NULL);
 }
@@ -181,7 +186,7 @@ static void test_lists(void)
 
 	features_version(&features_threads, threads);
 	features_version(&features_blocks, blocks);
-	ok(!strcmp(threads, "ad3754a9"),
+	ok(!strcmp(threads, "0049b4be"),
 	   "the features of threads are those of the model that ships");
 	ok(strlen(blocks) == 8 && strcmp(threads, blocks) != 0, "those of blocks are others");
 	ok(features_find(blocks, 8) == &features_blocks && !features_find("00000000", 8) &&
@@ -789,6 +794,44 @@ static void test_portfolio(void)
 	ok(met("scalar") == 5, "or all, if there are none for it");
 }
 
+/* ---- types that a model learned from ---- */
+
+static int knows(const struct model *m, const char *types)
+{
+	struct dtypes d;
+
+	if (dtypes_parse(&d, types, strlen(types)))
+		bail_out("%s are no types", types);
+	return model_knows(m, &d);
+}
+
+static void test_types(void)
+{
+	struct limits home = {.isa = "avx512", .l1d = 32768, .l2 = 1 << 20}, other = home;
+	struct model *m = model_new(&features_threads);
+	float x[FEATURES];
+
+	for (int i = 0; i < FEATURES; i++)
+		x[i] = NAN;
+	x[FEATURE_element] = 5;
+	seen_add(&m->seen, x);
+	ok(knows(m, "f32") && !knows(m, "bf16") && !knows(m, "u8:s8:u8"),
+	   "a model that learned in single precision knows no other types");
+	x[FEATURE_element] = 4;
+	seen_add(&m->seen, x);
+	m->machine[m->nmachines++] = (struct model_machine){"avx512", home.l1d, home.l2, 32 | 16};
+	model_meet(m, &home);
+	ok(knows(m, "f32") && knows(m, "bf16") && knows(m, "bf16:bf16:f32") &&
+		   !knows(m, "u8:s8:u8"),
+	   "one that learned from bf16, too, knows that");
+	ok(!knows(m, "bf16:s8:bf16") && !knows(m, "f32:s8:f32"), "but not with narrower weights");
+	other.l2 *= 2;
+	model_meet(m, &other);
+	ok(knows(m, "f32") && !knows(m, "bf16"),
+	   "nor on another CPU, whose instructions may differ");
+	model_free(m);
+}
+
 /* ---- a machine that a model did not learn from ---- */
 
 static void test_abroad(void)
@@ -815,7 +858,7 @@ static void test_abroad(void)
 	ok(is_near(m->draft_share, MODEL_HOME),
 	   "a model that does not say where it learned is taken as at home");
 	model_predict(m, x, 2, home_values, NULL);
-	m->machine[m->nmachines++] = (struct model_machine){"avx2", home.l1d, home.l2};
+	m->machine[m->nmachines++] = (struct model_machine){"avx2", home.l1d, home.l2, 32};
 	model_share(m, 0);
 	model_predict(m, x, 2, alone, NULL);
 	model_meet(m, &home);
@@ -898,6 +941,7 @@ int main(void)
 	test_overflow();
 	test_seen();
 	test_portfolio();
+	test_types();
 	test_abroad();
 	test_lists();
 	test_warps();

@@ -45,7 +45,7 @@ gzip -c "$tmp/results" >"$tmp/results.gz"
 train "$tmp/results.gz" -o "$tmp/again" 2>"$tmp/err" && sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/model" >"$tmp/a" &&
 	sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/again" | cmp -s - "$tmp/a"
 ok $? 'and the same from the same results and seed, which may be compressed'
-head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["e1000000000000000000000000000000"\],"machines":\[{"isa":"avx2","l1d":49152,"l2":2097152}\]}'
+head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["e1000000000000000000000000000000"\],"machines":\[{"isa":"avx2","l1d":49152,"l2":2097152,"bits":32}\]}'
 ok $? 'the card says what it was trained on'
 candidates() { sed -n '1s/.*"candidates":\([0-9]*\).*/\1/p' "$1"; }
 sed 's/"latency_s":/"cache":"weights-cold",&/' "$tmp/results" >"$tmp/cold"

@@ -175,7 +175,7 @@ int zero_shot_find(const struct zero_shot *asked, const struct workload *w, cons
 	void *search;
 	int rc;
 
-	if (z->model && !features_know(z->model->features, &w->dtype))
+	if (z->model && !model_knows(z->model, &w->dtype))
 		here.model = NULL;
 	search_space_init_even(&space, w, z->env);
 	space.model = z->model;

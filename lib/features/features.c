@@ -35,7 +35,7 @@ const struct feature_list *features_list(const struct target *t)
 
 int features_know(const struct feature_list *l, const struct dtypes *d)
 {
-	return l != &features_threads || dtypes_are_f32(d);
+	return l != &features_threads || dtype_bits(d->src) == dtype_bits(d->wei);
 }
 
 void features_version(const struct feature_list *l, char version[FEATURES_VERSION + 1])
@@ -106,6 +106,14 @@ static double operand_bytes(const struct nest *n)
 	return bytes;
 }
 
+static float bits(const struct nest *n, enum tensor_role role)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_ARG && n->buffer[i].role == (int)role)
+			return (float)log2(8 * elem_size(n->buffer[i].elem));
+	return NAN;
+}
+
 static void of_work(struct at *a)
 {
 	double bytes = operand_bytes(a->w->n), arithmetic = a->flops / a->r->flops;
@@ -115,6 +123,8 @@ static void of_work(struct at *a)
 	a->f[FEATURE_flops] = feature_ratio(a->flops, 1);
 	a->f[FEATURE_intensity] = feature_ratio(a->flops, bytes);
 	a->f[FEATURE_roof_compute] = feature_share(arithmetic, a->roof_s);
+	a->f[FEATURE_element] = bits(a->w->n, TENSOR_SRC);
+	a->f[FEATURE_result] = bits(a->w->n, TENSOR_DST);
 }
 
 static void of_draft(struct at *a)

@@ -10,7 +10,7 @@
  * features_version() changes with them.
  *
  * The draft knows the machine from documentation. tl-train learns from results what the draft gets
- * wrong, in the same terms. It uses eighty-seven features. All of them are computed from the nest
+ * wrong, in the same terms. It uses eighty-nine features. All of them are computed from the nest
  * and from the walk that the draft makes over it (lib/draft/walk.c), none from the names of
  * operators, algorithms or knobs. They are cycles by port, the register tile, what each loop level
  * touches over the caches' sizes, the bytes that move into caches of fourteen sizes, and the
@@ -125,6 +125,8 @@ enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 	X(weights_size, operands)                                                                  \
 	X(dst_size, operands)                                                                      \
 	X(scratch_stores, operands) /* bytes copied into the workspace, a byte of src */           \
+	X(element, work)	    /* bits of one of the source's, */                             \
+	X(result, work)		    /* and of the result's */                                      \
 	X(cold, cold) /* predicted time over that with warm caches; it is the last of all lists */
 
 #define FEATURE_ENUM(name, group) FEATURE_##name,
@@ -137,7 +139,7 @@ extern const struct feature_list features_threads;
 /* The list of the nests for such a target. */
 const struct feature_list *features_list(const struct target *t);
 /* Do features of this list tell what candidates in these types cost? Those of a processor's threads
- * were learned in single precision alone: the draft ranks others. */
+ * tell nothing of weights that have fewer bits than the source. */
 int features_know(const struct feature_list *l, const struct dtypes *d);
 /* The list of this version; NULL: none. */
 const struct feature_list *features_find(const char *version, size_t n);

@@ -5,18 +5,20 @@
 
 #include "lib/io/field.h"
 
-static void add_machine(struct card *c, const struct limits *m)
+static void add_machine(struct card *c, const struct limits *m, const struct dtypes *d)
 {
-	struct model_machine *k = &c->machine[c->nmachines];
+	struct model_machine *k = c->machine;
 
-	for (int i = 0; i < c->nmachines; i++)
-		if (model_is_machine(&c->machine[i], m))
-			return;
-	if (c->nmachines == MODEL_MACHINES)
+	while (k < c->machine + c->nmachines && !model_is_machine(k, m))
+		k++;
+	if (k == c->machine + MODEL_MACHINES)
 		return;
-	*k = (struct model_machine){.l1d = m->l1d, .l2 = m->l2};
-	snprintf(k->isa, sizeof k->isa, "%s", m->isa);
-	c->nmachines++;
+	if (k == c->machine + c->nmachines) {
+		*k = (struct model_machine){.l1d = m->l1d, .l2 = m->l2};
+		snprintf(k->isa, sizeof k->isa, "%s", m->isa);
+		c->nmachines++;
+	}
+	k->bits |= dtype_bits(d->src);
 }
 
 void card_count(struct card *c, const struct dataset *d, const char *use)
@@ -32,7 +34,7 @@ void card_count(struct card *c, const struct dataset *d, const char *use)
 		c->candidates += g->n;
 		map_put(&c->families, g->family, strlen(g->family), NULL);
 		map_put(&c->envs, g->env->id, strlen(g->env->id), NULL);
-		add_machine(c, &g->env->limits);
+		add_machine(c, &g->env->limits, &g->w.dtype);
 		for (int k = 0; u && k < u->nnetworks; k++)
 			map_put(&c->networks, u->network[k], strlen(u->network[k]), NULL);
 	}
@@ -123,6 +125,7 @@ static void print_machines(const struct card *c, struct buf *out)
 		field_text(out, "isa", c->machine[i].isa);
 		field_integer(out, "l1d", c->machine[i].l1d);
 		field_integer(out, "l2", c->machine[i].l2);
+		field_integer(out, "bits", c->machine[i].bits);
 		buf_ch(out, '}');
 	}
 	buf_ch(out, ']');

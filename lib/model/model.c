@@ -108,6 +108,8 @@ static void read_machines(struct model *m, const struct json_doc *d)
 		    json_int(json_get(d, v, "l2"), &k->l2))
 			continue;
 		snprintf(k->isa, sizeof k->isa, "%.*s", (int)isa->n, isa->s);
+		if (json_int(json_get(d, v, "bits"), &k->bits))
+			k->bits = 0;
 		m->nmachines++;
 	}
 }
@@ -245,6 +247,7 @@ struct model *model_new(const struct feature_list *l)
 
 	m->features = l;
 	m->scale = 1;
+	m->bits = ~0;
 	return m;
 }
 
@@ -297,12 +300,27 @@ void model_share(struct model *m, double draft_share)
 	m->shared = m->nstages;
 }
 
-int model_has_seen(const struct model *m, const struct limits *here)
+static const struct model_machine *machine_of(const struct model *m, const struct limits *here)
 {
 	for (int i = 0; i < m->nmachines; i++)
 		if (model_is_machine(&m->machine[i], here))
-			return 1;
-	return 0;
+			return &m->machine[i];
+	return NULL;
+}
+
+int model_has_seen(const struct model *m, const struct limits *here)
+{
+	return machine_of(m, here) != NULL;
+}
+
+int model_knows(const struct model *m, const struct dtypes *d)
+{
+	const int bits = dtype_bits(d->src);
+
+	if (m->features != &features_threads || dtypes_are_f32(d))
+		return 1;
+	return features_know(m->features, d) && m->bits & bits &&
+	       seen_within(&m->seen, FEATURE_element, log2(bits));
 }
 
 static void meet_portfolio(struct model *m, const char *isa)
@@ -319,10 +337,13 @@ static void meet_portfolio(struct model *m, const char *isa)
 void model_meet(struct model *m, const struct limits *here)
 {
 	const int threads = m->features == &features_threads;
-	const int abroad = m->nmachines && threads && !model_has_seen(m, here);
+	const struct model_machine *known = machine_of(m, here);
+	const int abroad = m->nmachines && threads && !known;
 
 	meet_portfolio(m, here->isa);
 	model_share(m, abroad ? MODEL_ABROAD : threads ? MODEL_HOME : 0);
+	if (m->nmachines)
+		m->bits = known ? known->bits : 0;
 	if (abroad && m->scale_abroad > 0)
 		m->scale = m->scale_abroad;
 }

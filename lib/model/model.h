@@ -48,6 +48,7 @@ static const double MODEL_DOUBTED = 0.5; /* and where there is reason to doubt t
 struct model_machine {
 	char isa[16];
 	int64_t l1d, l2; /* bytes */
+	int64_t bits;	 /* the sum of those that elements of sources had there: 8, 16, 32 */
 };
 
 /* Knobs of an algorithm, which can be fitted to any workload. */
@@ -73,6 +74,7 @@ struct model {
 	} stage[MODEL_STAGES];
 	struct trees *failure; /* NULL: nothing ever failed */
 	int nmachines;	       /* that it learned from; 0: the file does not say */
+	int64_t bits;	       /* of the machine to predict for, as there; model_new(): all */
 	struct model_machine machine[MODEL_MACHINES];
 	double draft_share; /* in the value of the first `shared` stages: 0 to 1 */
 	int shared;
@@ -98,6 +100,9 @@ void model_meet(struct model *m, const struct limits *here);
 int model_is_machine(const struct model_machine *k, const struct limits *m);
 /* Did it learn from such a machine? 0, too, if the file does not say from which it did. */
 int model_has_seen(const struct model *m, const struct limits *here);
+/* Can it rank candidates in these types? In others than single precision it must have learned from
+ * some of such a machine, whose instructions make the difference: the draft ranks others. */
+int model_knows(const struct model *m, const struct dtypes *d);
 
 /* For rows of FEATURES floats: values, and their standard deviations (NULL: not wanted). */
 void model_predict(const struct model *m, const float *x, size_t rows, double *value,

@@ -44,6 +44,11 @@ int seen_beyond(const struct seen *s, const float *x)
 	return furthest;
 }
 
+int seen_within(const struct seen *s, int feature, double v)
+{
+	return s->known && s->least[feature] <= v && v <= s->most[feature];
+}
+
 void seen_print(const struct seen *s, struct buf *out)
 {
 	if (!s->known)

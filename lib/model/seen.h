@@ -20,6 +20,10 @@ void seen_add(struct seen *s, const float *x);
  * range; -1: none does. */
 int seen_beyond(const struct seen *s, const float *x);
 
+/* Was there a row with this value of a feature, or were there some with lower and with higher ones?
+ */
+int seen_within(const struct seen *s, int feature, double v);
+
 /* Write and read the field "seen" of the model's record. */
 void seen_print(const struct seen *s, struct buf *out);
 void seen_read(struct seen *s, const struct json_doc *d);

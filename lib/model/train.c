@@ -252,7 +252,9 @@ static int find_cpus(const struct dataset *d, const char *use, struct cpu cpu[CP
 }
 
 /* Learns from the other CPUs, and without a fold's families. Predicts those on this CPU as
- * model_meet() would have it. */
+ * model_meet() would have it. On a CPU that is not known the draft ranks other types
+ * (model_knows()).
+ */
 static void leave_out(const struct dataset *d, const char *use, uint64_t seed,
 		      const struct cpu *cpu, int fold, struct part *p)
 {
@@ -260,7 +262,8 @@ static void leave_out(const struct dataset *d, const char *use, uint64_t seed,
 		const struct data_group *g = dataset_group(d, i);
 		const int out = automl_fold(d, g, AUTOML_FAMILY, seed, AUTOML_FOLDS) == fold;
 
-		part_put(p, i, use[i] && !is_on(g, cpu) && !out, use[i] && is_on(g, cpu) && out);
+		part_put(p, i, use[i] && !is_on(g, cpu) && !out,
+			 use[i] && is_on(g, cpu) && out && dtypes_are_f32(&g->w.dtype));
 	}
 	model_share(&p->m, MODEL_ABROAD);
 }

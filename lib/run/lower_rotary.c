@@ -4,7 +4,7 @@
 #include "lib/run/rotary.h"
 
 /* Reads the sizes of the heads that turn. Without a number of heads, all elements of a head turn.
- */
+ * Grouped attention does not say how many do: as many as have angles. */
 static int read_heads(struct lowering *l, const struct graph_node *n, struct rotary *r,
 		      struct err *e)
 {
@@ -24,7 +24,7 @@ static int read_heads(struct lowering *l, const struct graph_node *n, struct rot
 	if (!r->are_heads_first && (r->heads < 1 || r->size % r->heads))
 		return lower_bad(l, n, e, "has heads that do not divide its input");
 	r->size /= r->are_heads_first ? 1 : r->heads;
-	if (r->half < 1 || 2 * r->half != (turned ? turned : r->size) || 2 * r->half > r->size)
+	if (r->half < 1 || (turned && 2 * r->half != turned) || 2 * r->half > r->size)
 		return lower_bad(l, n, e, "has angles that do not fit its heads");
 	return 0;
 }

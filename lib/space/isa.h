@@ -13,8 +13,9 @@
  * whose name records and envs have. So printers are told of the machine. Partial sums never wait in
  * a result of bf16. A sum of an odd number of values has no pairs: `fma` computes it, but direct
  * pads an odd number of channels below 16 in the copy of its band, where zeros follow those of each
- * pixel. avx512_amx adds tile registers (lib/nest/tmul.h), which are bits of the limits, too. The
- * features of the model were learned in f32, so the draft ranks other types (features_know()).
+ * pixel. avx512_amx adds tile registers (lib/nest/tmul.h), which are bits of the limits, too.
+ * Trees learned these types on machines with such instructions alone, so elsewhere the draft ranks
+ * them (model_knows()).
  */
 #ifndef TL_SPACE_ISA_H
 #define TL_SPACE_ISA_H

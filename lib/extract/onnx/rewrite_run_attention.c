@@ -201,13 +201,10 @@ static int rotate(struct rewrite *r, int in)
 {
 	const int all[] = {in, rewrite_in(r, 7), rewrite_in(r, 8), rewrite_in(r, 9),
 			   rewrite_in(r, 3)};
-	const struct shape *angles = build_shape(&r->b, all[1]);
 	int out = rewrite_between(r, "turned");
-	struct graph_node *n = rewrite_node(r, "RotaryEmbedding", all, all[3] >= 0 ? 4 : 5, out);
 
-	build_int(&r->b, n, "interleaved", node_int(r->n, "rotary_interleaved", 0));
-	if (angles->rank == 2) /* they may be of the first elements of a head alone */
-		build_int(&r->b, n, "rotary_embedding_dim", 2 * angles->dim[1]);
+	build_int(&r->b, rewrite_node(r, "RotaryEmbedding", all, all[3] >= 0 ? 4 : 5, out),
+		  "interleaved", node_int(r->n, "rotary_interleaved", 0));
 	return out;
 }
 
