@@ -397,7 +397,8 @@ static void test_blame(void)
 	for (int i = 3; i < 7; i++)
 		b[i] = add(&c, i);
 	wait_all(&c);
-	ok(broken->state == BUILD_FAILED && !broken->late && strstr(broken->why, "nonsense"),
+	ok(broken->state == BUILD_FAILED && broken->fault == FAULT_SOURCE &&
+		   strstr(broken->why, "nonsense"),
 	   "a source with an error fails, with its message: %s", broken->why ? broken->why : "");
 	ok(all_load(b, 7), "the others of its batch do not");
 	ok(c.calls == 9 && c.built == 7, "being built one by one");
@@ -405,7 +406,8 @@ static void test_blame(void)
 	hangs = add_text(&c, "/* HANG */ void KERNEL(void) { }\n");
 	b[0] = add(&c, 7);
 	wait_all(&c);
-	ok(hangs->state == BUILD_FAILED && hangs->late, "a compiler that hangs is late");
+	ok(hangs->state == BUILD_FAILED && hangs->fault == FAULT_LATE,
+	   "a compiler that hangs is late");
 	ok(loads(b[0]), "the other of its batch is built");
 	cache_close(&c);
 	ok(!compilers_left(), "nothing of the compiler is left");
