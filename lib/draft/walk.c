@@ -704,10 +704,18 @@ static double left_loads(const struct walk *w, const struct tmul *m, double rows
 	return rows * (1 + MORE * crossing((int64_t)pitch * size, (int64_t)m->depth * size));
 }
 
-/* A product of two tiles keeps its port for as many cycles as the larger of both sides has rows,
- * and each row is loaded by itself. In single precision models learned the rows of the left side
- * (Intel, "Optimization Reference Manual", "Intel Advanced Matrix Extensions"), and nothing of
- * lines. */
+/* Returns the cycles for which a product of two tiles keeps its port. In single precision models
+ * learned the rows of the left side (Intel, "Optimization Reference Manual", "Intel Advanced Matrix
+ * Extensions"). With the loads of both sides it is the larger of them that counts, and few rows
+ * take as long as ten (docs/EXPERIMENTS.md). */
+static double product_cycles(const struct tmul *m, int rows, int groups)
+{
+	static const double least = 10.5;
+
+	return m->half ? rows : max(max(rows, groups), least);
+}
+
+/* Each row of both sides is loaded by itself. */
 static void walk_product(struct walk *w, const struct node *s, struct work *here, double times,
 			 double share)
 {
@@ -715,14 +723,15 @@ static void walk_product(struct walk *w, const struct node *s, struct work *here
 	const int rows = w->n->buffer[s->buffer].tile_rows,
 		  groups = m->depth / elem_group(m->right);
 	const double products = (double)m->down * m->across * rows * tmul_products(m);
-	const int halves = m->half ? 2 : 1, cycles = m->half || rows > groups ? rows : groups;
+	const double cycles = products / rows * product_cycles(m, rows, groups);
+	const int halves = m->half ? 2 : 1;
 	double lefts = (double)m->down * rows * tmul_products(m);
 	struct walk_form left_row;
 
 	evaluate(w, &m->left_row, &left_row);
 	if (!m->half)
 		lefts = left_loads(w, m, lefts, left_row.mean);
-	count_rows(w, WALK_FMA, products / rows * cycles * w->m->fma_per_cycle, here, times, share);
+	count_rows(w, WALK_FMA, cycles * w->m->fma_per_cycle, here, times, share);
 	count_rows(w, WALK_LOAD, lefts + (double)m->across * groups * halves, here, times, share);
 	w->flops += 2 * products * TMUL_COLUMNS * m->depth * share * w->outside[w->depth];
 	count_prefetches(w, 0, m->ahead ? (double)m->across * groups * halves : 0, share);
