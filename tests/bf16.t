@@ -22,6 +22,11 @@ printf '{"tl":1,"type":"workload","op":"matmul","prob":"%s","dtype":"bf16"}\n' 2
 	"$bin/tl-gen" --arch=avx512_amx -n 40 | grep '"type":"candidate"' >"$tmp/tiles"
 [ $? -eq 0 ] && [ "$(grep -o '"prob":"[^"]*"\|"depth":[0-9]*' "$tmp/tiles" | paste -d ' ' - - | sort -u | tr '\n' ' ')" = '"prob":"1x96:96x24" "depth":2 "prob":"20x72:72x24" "depth":24 "prob":"20x96:96x24" "depth":32 ' ]
 ok $? 'tile registers take the largest steps that divide what is summed, of more than a row' || sed 's/^/# /' "$tmp/tiles"
+printf '{"tl":1,"type":"workload","op":"conv2d","prob":"%s","dtype":"bf16"}\n' ic80ih20oc24oh20kh3ph1 ic64ih20oc24oh20kh3ph1 ic16ih20oc24oh20kh3ph1 | "$bin/tl-check" |
+	"$bin/tl-gen" --arch=avx512_amx -a direct -n 200 | grep '"type":"candidate"' >"$tmp/padded"
+[ $? -eq 0 ] && [ "$(grep -o 'mb1_ic[0-9]*\|"depth":[0-9]*' "$tmp/padded" | paste -d ' ' - - | sort -u | tr '\n' ' ')" = 'mb1_ic16 "depth":16 mb1_ic16 "depth":24 mb1_ic64 "depth":32 mb1_ic80 "depth":20 mb1_ic80 "depth":30 mb1_ic80 "depth":32 ' ] &&
+	! grep 'mb1_ic80.*"depth":32' "$tmp/padded" | grep -q '"copy":0'
+ok $? 'the largest step of all where channels are no whole lines, for which the copy has zeros behind them' || grep -o 'mb1_ic[0-9]*\|"depth":[0-9]*' "$tmp/padded" | sort -u | sed 's/^/# /'
 ! grep '"prob":"5x7:7x9"' "$tmp/dots" | grep -q '"depth"'
 ok $? 'and where what is summed has whole pairs'
 "$bin/tl-extract" -q --format csv "$tmp/w.csv" | "$bin/tl-gen" --arch=avx512_bf16 -n 40 >"$tmp/f32"
