@@ -1,6 +1,6 @@
 /* winograd: convolution by minimal filtering (lib/tile/toom.h) in each direction that has
  * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2; first layers;
- * groups whose output channels fill vectors.
+ * groups whose output channels fill vectors; dilated taps, where all phases of the image are alike.
  *
  * The output is cut into tiles of m x m pixels (m x 1, 1 x m); the inputs of each are transformed
  * into n^2 values (n) and multiplied, value by value and summed over channels, with transformed
@@ -27,8 +27,9 @@
  * direction (F(6,3), F(8,3), F(4,7)) are accurate enough in one direction only, so only 1x7, 5x1
  * and the like have them. F(6x6, 3x3) is accurate enough where 32 channels or fewer are summed.
  * First layers (3 channels, 7x7 taps, stride 2) are first made convolutions of unit stride
- * (lib/schedule/space_to_depth.h): a phase makes each block of 2x2 pixels one pixel of 12
- * channels, and 4x4 taps are left, for which F(5x5, 4x4) does 31 multiply-adds instead of 147.
+ * (lib/schedule/space_to_depth.h): a phase of the kernel makes each block of 2x2 pixels one pixel
+ * of 12 channels, and 4x4 taps are left, for which F(5x5, 4x4) does 31 multiply-adds instead of
+ * 147.
  */
 #include <limits.h>
 
@@ -87,10 +88,33 @@ static int fill_vectors(const struct conv *p)
 			 : p->g * p->ic % LEAST_LANES == 0 && p->oc % LEAST_LANES == 0;
 }
 
+/* Takes one direction of an image by the phases of its dilated taps. Returns 0 if they are not
+ * alike. */
+static int take_phases(int64_t apart, int64_t stride, int64_t *in, int64_t *out, int64_t *padding)
+{
+	if (apart == 1)
+		return 1;
+	if (stride != 1 || *in % apart || *out % apart || *padding % apart)
+		return 0;
+	*in /= apart;
+	*out /= apart;
+	*padding /= apart;
+	return 1;
+}
+
+/* Dilated taps read every dh-th row and every dw-th column: p becomes one of these phases. */
+static int has_phases(struct conv *p)
+{
+	if (p->dh == 1 && p->dw == 1)
+		return 1;
+	return !by_blocks(p) && take_phases(p->dh, p->sh, &p->ih, &p->oh, &p->ph) &&
+	       take_phases(p->dw, p->sw, &p->iw, &p->ow, &p->pw);
+}
+
 /* In a direction of one tap the image is as large as the output. */
 static int applies(const struct workload *w, struct conv *p, struct space_to_depth *d)
 {
-	if (!conv_of(w, p) || p->dh != 1 || p->dw != 1 || p->ph >= p->kh || p->pw >= p->kw ||
+	if (!conv_of(w, p) || !has_phases(p) || p->ph >= p->kh || p->pw >= p->kw ||
 	    (!fill_vectors(p) && !by_blocks(p)))
 		return 0;
 	*d = by_blocks(p) ? space_to_depth(p) : space_to_depth_none(p);
@@ -116,6 +140,8 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 			  .oc = p->g * p->oc,
 			  .ph = p->ph,
 			  .pw = p->pw,
+			  .apart_v = p->dh,
+			  .apart_h = p->dw,
 			  .lanes = (int)k[VL]};
 
 	s.channels = p->g > 1 ? k[GROUPS] * p->ic : s.ic;
@@ -219,13 +245,19 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
+/* Variables of an image, and of the first row and column of its phase; -1: it is whole. */
+struct winograd_image {
+	int img, row, column;
+};
+
 /* The parts of the nest share these. */
 struct winograd {
 	struct nest *n;
 	const int64_t *k;
 	struct conv p; /* as it is computed */
 	struct image_block b;
-	int j0, j1; /* panels of the block */
+	struct winograd_image image; /* the open one */
+	int j0, j1;		     /* panels of the block */
 	struct reorder order;
 };
 
@@ -258,6 +290,43 @@ static int open_channels(struct winograd *s, struct affine blocks)
 	return nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
 }
 
+/* Where an image begins whose phases have so many rows and columns. */
+static struct affine image_at(const struct winograd *s, const struct winograd_image *i,
+			      int64_t rows, int64_t columns, int64_t channels)
+{
+	const int64_t line = columns * s->p.dw * channels;
+	struct affine at = af_mul(af_var(i->img), rows * s->p.dh * line);
+
+	if (i->row >= 0)
+		at = af_add(at, af_mul(af_var(i->row), line));
+	if (i->column >= 0)
+		at = af_add(at, af_mul(af_var(i->column), channels));
+	return i->row < 0 && i->column < 0 ? at : af_var(nest_let(s->n, "image", at));
+}
+
+/* Loops over images, and over the phases of dilated taps, each of which is one. */
+static void open_images(struct winograd *s)
+{
+	struct winograd_image i = {-1, -1, -1};
+	struct nest *n = s->n;
+
+	i.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
+	if (s->p.dh > 1)
+		i.row = nest_for(n, LOOP_PARALLEL, "pr", af(0), af(s->p.dh));
+	if (s->p.dw > 1)
+		i.column = nest_for(n, LOOP_PARALLEL, "pc", af(0), af(s->p.dw));
+	s->image = i;
+}
+
+/* Says where the open image begins, behind all loops that threads share. */
+static void place_image(struct winograd *s)
+{
+	const struct image *g = &s->b.g;
+
+	s->b.from = image_at(s, &s->image, g->ih, g->iw, g->ic);
+	s->b.to = image_at(s, &s->image, g->oh, g->ow, g->oc);
+}
+
 static void open_blocks(struct winograd *s)
 {
 	int64_t panels = s->b.panels, nc = s->k[NC] ? s->k[NC] : panels;
@@ -266,13 +335,14 @@ static void open_blocks(struct winograd *s)
 	struct nest *n = s->n;
 	int ir, ic, jb = -1;
 
-	s->b.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
+	open_images(s);
 	if (s->k[PAR])
 		jb = open_channels(s, blocks);
 	ir = nest_for(n, LOOP_PARALLEL, "ir", af(0), rows);
 	ic = nest_for(n, LOOP_PARALLEL, "ic", af(0), cols);
 	if (!s->k[PAR])
 		jb = open_channels(s, blocks);
+	place_image(s);
 	s->b.row0 = nest_let(n, "row", af_mul(af_var(ir), s->k[TR]));
 	s->b.col0 = nest_let(n, "col", af_mul(af_var(ic), s->k[TC]));
 	s->j0 = nest_let(n, "j", af_mul(af_var(jb), nc));

@@ -97,7 +97,7 @@ struct block_tile {
 static struct block_tile open_tiles(struct image_block *s)
 {
 	struct nest *n = s->g.n;
-	struct block_tile t = {.at.img = s->img};
+	struct block_tile t = {.at = {.from = s->from, .to = s->to}};
 	int r = nest_for(n, LOOP_SERIAL, "r", af(0), af(s->rows));
 	int c = nest_for(n, LOOP_SERIAL, "c", af(0), af(s->cols));
 

@@ -24,7 +24,8 @@ struct image_block {
 	/* Workspace, transformed: [values][tiles of the block][channels] and [values][tiles][nr].
 	 */
 	int inputs, products;
-	int img, row0, col0; /* variables: where the block is, in image tiles */
+	struct affine from, to; /* where its image begins in the input and in the output */
+	int row0, col0;		/* variables: where the block is, in image tiles */
 	struct affine group; /* that is multiplied and finished, counted from the block's first */
 	struct affine group0;
 	struct brgemm b;

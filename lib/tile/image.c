@@ -56,6 +56,26 @@ int64_t image_edges(const struct image *s)
 	return edges;
 }
 
+/* Elements from one place of an image to the next. */
+struct pitch {
+	int64_t row, column;
+};
+
+static struct pitch pitch_of(const struct image *s, int64_t cols, int64_t channels)
+{
+	return (struct pitch){s->apart_v * cols * s->apart_h * channels, s->apart_h * channels};
+}
+
+static struct pitch input_pitch(const struct image *s)
+{
+	return pitch_of(s, s->iw, s->ic);
+}
+
+static struct pitch output_pitch(const struct image *s)
+{
+	return pitch_of(s, s->ow, s->oc);
+}
+
 /* ---- inputs ---- */
 
 /* What the code for some tiles shares: which of their columns lie inside the image, whether their
@@ -80,20 +100,20 @@ static struct affine input_row(const struct inputs *p, struct affine i)
 static struct line source(const struct inputs *p, struct affine i, int64_t step)
 {
 	const struct image *s = p->s;
+	const struct pitch pitch = input_pitch(s);
 	struct affine iw =
 		af_add(af_mul(af_var(p->t->col), (int64_t)s->h.m * s->h.stride), af(-s->pw));
 
 	return (struct line){p->src,
-			     af_sum(af_mul(af_var(p->t->img), s->ih * s->iw * s->ic),
-				    af_mul(input_row(p, i), s->iw * s->ic), af_mul(iw, s->ic),
-				    s->first, p->channel),
+			     af_sum(p->t->from, af_mul(input_row(p, i), pitch.row),
+				    af_mul(iw, pitch.column), s->first, p->channel),
 			     step};
 }
 
 static void transform_row(const struct inputs *p, struct affine i, const struct line *to)
 {
 	const struct image *s = p->s;
-	struct line from = source(p, i, s->ic);
+	struct line from = source(p, i, input_pitch(s).column);
 
 	transform_load(&s->f, &from, p->inside);
 	transform_input(&s->f, &s->h, p->inside, transform_put_line, (void *)to);
@@ -141,7 +161,7 @@ static void transform_columns(const struct inputs *p, const struct image_values 
 			   to->step * s->h.n};
 
 	if (s->h.n == 1 && !p->clipped)
-		from = source(p, af(0), s->iw * s->ic);
+		from = source(p, af(0), input_pitch(s).row);
 	transform_load(&s->f, &from, transform_all(s->v.inputs));
 	transform_input(&s->f, &s->v, transform_all(s->v.inputs), transform_put_line, &put);
 	nest_close(s->n);
@@ -252,12 +272,12 @@ static void put_pixel(const struct transform *f, int i, const struct expr *x, vo
 static struct pixels pixels(const struct outputs *o, struct affine i, int64_t step)
 {
 	const struct image *s = o->s;
+	const struct pitch pitch = output_pitch(s);
 	struct affine row = af_add(af_mul(af_var(o->t->row), s->v.m), i);
 
 	return (struct pixels){o,
-			       af_sum(af_mul(af_var(o->t->img), s->oh * s->ow * s->oc),
-				      af_mul(row, s->ow * s->oc),
-				      af_mul(af_var(o->t->col), s->h.m * s->oc)),
+			       af_sum(o->t->to, af_mul(row, pitch.row),
+				      af_mul(af_var(o->t->col), s->h.m * pitch.column)),
 			       step};
 }
 
@@ -270,7 +290,7 @@ static void back_columns(const struct outputs *o)
 	struct line from = {v->buffer, af_sum(v->at, af_mul(af_var(x), v->step), o->channel),
 			    v->step * s->h.n};
 	struct line half = {s->half, af_mul(af_var(x), s->lanes), (int64_t)s->h.n * s->lanes};
-	struct pixels to = pixels(o, af(0), s->ow * s->oc);
+	struct pixels to = pixels(o, af(0), output_pitch(s).row);
 
 	transform_load(&s->f, &from, transform_all(s->v.n));
 	if (s->h.n == 1)
@@ -286,7 +306,7 @@ static void back_rows(const struct outputs *o)
 	const struct image *s = o->s;
 	int i = nest_for(s->n, LOOP_UNROLL, "i", af(0), af(o->rows));
 	struct line from = {s->half, af_mul(af_var(i), (int64_t)s->h.n * s->lanes), s->lanes};
-	struct pixels to = pixels(o, af_var(i), s->oc);
+	struct pixels to = pixels(o, af_var(i), output_pitch(s).column);
 
 	if (s->v.n == 1)
 		from = (struct line){o->from->buffer, af_add(o->from->at, o->channel),

@@ -19,16 +19,21 @@ struct image {
 	/* Of the input's channels those that are transformed: whole vectors, and the first one. */
 	int64_t channels;
 	struct affine first;
-	int64_t ph, pw;	    /* padding at the top and on the left */
+	int64_t ph, pw; /* padding at the top and on the left */
+	/* Rows and columns of the image lie so many apart in a larger one, of which it is a phase:
+	 * what taps that are dilated read. 1: it is the whole one. */
+	int64_t apart_v, apart_h;
 	int64_t rows, cols; /* of tiles */
 	int lanes;
 	int half;	    /* workspace of image_half() floats */
 	struct transform f; /* open where the functions below are called */
 };
 
-/* A tile: variables of its image, row and column (of tiles). */
+/* A tile: variables of its row and column (of tiles), and where the input and the output of its
+ * image begin. */
 struct image_tile {
-	int img, row, col;
+	struct affine from, to;
+	int row, col;
 };
 
 /* Where the v.n * h.n values of a tile lie: value (y, x) at + (y * h.n + x) * step. */
