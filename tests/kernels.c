@@ -871,6 +871,39 @@ static void check_grouped_rows(const struct limits *m)
 	   (long long)tally.candidates);
 }
 
+/* Tiles in place leave out taps beyond the image (direct), whose rows are one tile or several, and
+ * the phases of dilated taps are images of their own (winograd). */
+static void check_edges(const struct limits *m)
+{
+	static const char *const problems[][2] = {
+		{"ic16ih12oc24oh12kh3ph2dh1", "bias,relu"},
+		{"mb2ic8ih8iw12oc16oh8ow12kh3ph2dh1", "bias,add"},
+		{"g2ic16ih9oc32oh9kh3ph3dh2", "bias"},
+		{"ic8ih6iw8oc8oh6ow8kh1kw3ph0pw2dh0dw1", ""},
+		{"ic3ih14oc20oh7kh3sh2ph1", "bias,relu"},
+		{"ic4ih9oc6oh9kh5ph2", "add"},
+		{"g3ic12ih10oc48oh5kh3sh2ph1", "bias"},
+		{"g2ic8ih4iw30oc16oh4ow30kh3ph1", "relu"},
+		{"ic5ih7iw9oc24oh7ow9kh1kw5ph0pw2", "bias"},
+		{"ic2ih5iw3oc7oh5ow3kh3kw7ph1pw3", "bias"},
+	};
+	const struct shares one_in = {1, 8};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, "conv2d", problems[i][0], "nhwc", problems[i][1], &e) <
+		    0)
+			bail_out("%s: %s", problems[i][0], e.msg);
+		check_problem(&p, m, 48, &one_in, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.compiled, "%s: edges and phases: %lld interpreted", m->isa,
+	   (long long)tally.candidates);
+}
+
 /* Pixels of few channels get more in the copy, many at a time: rows are shorter and longer than
  * that, and end within. */
 static void check_pixels(const struct limits *m)
@@ -1208,6 +1241,8 @@ int main(void)
 		check_extremes(&m);
 		check_halves(&m);
 		check_grouped_rows(&m);
+		if (!m.dots)
+			check_edges(&m);
 		check_pixels(&m);
 		check_filled(&m, &one_in);
 		if (m.lanes > 1)

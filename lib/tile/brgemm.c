@@ -54,7 +54,7 @@ static int is_straight(const struct brgemm *g)
 }
 
 /* Loops over taps and k. */
-void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
+static void multiply(struct nest *n, const struct brgemm *of, int rows)
 {
 	int straight = is_straight(of), k;
 	enum loop_kind kind = straight ? LOOP_UNROLL : LOOP_SERIAL;
@@ -76,7 +76,7 @@ void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
 	}
 	if (g.next_lines)
 		g.next = view_at(n, "next", &g.next_from, g.next);
-	k = nest_for(n, kind, "k", af(0), straight ? af(g.straight.k) : g.k);
+	k = nest_for(n, kind, "k", g.first_k, straight ? af(g.straight.k) : g.k);
 	if (!straight)
 		nest_unroll_hint(n, g.unroll);
 	g.next = af_add(g.next, af_mul(af_var(k), g.next_step));
@@ -85,6 +85,30 @@ void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
 	nest_close(n);
 	for (int t = 0; t < g.ntaps; t++)
 		nest_close(n);
+}
+
+static void multiply_part(struct nest *n, const struct brgemm *of, const struct brgemm_part *p)
+{
+	struct brgemm g = *of;
+
+	g.first_row = p->from;
+	if (of->is_of_k) {
+		g.first_k = af(p->lo);
+		g.k = af(p->hi);
+		g.straight.k = (int)p->hi;
+	} else {
+		g.tap[g.ntaps - 1].lo = af(p->lo);
+		g.tap[g.ntaps - 1].n = af(p->hi);
+	}
+	multiply(n, &g, p->to);
+}
+
+void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
+{
+	if (!g->nparts)
+		multiply(n, g, rows);
+	for (int i = 0; i < g->nparts; i++)
+		multiply_part(n, g, &g->part[i]);
 }
 
 void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at)

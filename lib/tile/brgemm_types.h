@@ -5,7 +5,7 @@
 #include "lib/nest/nest.h"
 #include "lib/space/types.h"
 
-enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64 };
+enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64, BRGEMM_PARTS = 7 };
 
 struct tile;
 
@@ -57,6 +57,16 @@ struct brgemm {
 	struct {
 		struct affine lo, n, a_step, b_step; /* taps [lo, n) */
 	} tap[BRGEMM_TAPS];
+	/* Where some rows lack some taps, the tile is multiplied in parts: rows [from, to) by taps
+	 * [lo, hi) of the innermost loop around k, or, if is_of_k, by such values of k. nparts 0:
+	 * all rows have all taps. The tile is one of multiply-adds in single precision. */
+	int nparts, is_of_k;
+	struct brgemm_part {
+		int from, to;
+		int64_t lo, hi;
+	} part[BRGEMM_PARTS];
+	int first_row; /* brgemm's own, of a part */
+	struct affine first_k;
 };
 
 /* Where a tile's result goes and comes from; columns beyond valid are neither read nor written. */

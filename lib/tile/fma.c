@@ -27,7 +27,7 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 			      brgemm_lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
-	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	row = nest_for(n, LOOP_UNROLL, "m", af(g->first_row), af(rows));
 	nest_store(n, g->areg, af_var(row), NULL,
 		   ex_bcast(n, g->lanes,
 			    ex_load_as(n, g->tile->sum, g->a, 1,
