@@ -52,6 +52,34 @@ static void try_functions(int lanes)
 	ok(!changed, "%d lanes: what follows stays", lanes);
 }
 
+/* Numbers that are below the most; the sum is that of what they become. */
+static void try_exps(int lanes)
+{
+	static const float odd[] = {0, -0.0F, -1e-30F, -1, -20, -86.5F, -87.5F, -1000, -INFINITY};
+	int far = 0, changed = 0;
+
+	for (int64_t n = 0; n < 40; n++) {
+		double right = 0;
+		float x[40], at[40], sum;
+
+		for (int64_t i = 0; i < 40; i++)
+			x[i] = at[i] =
+				3 + (n < 20 ? odd[(i + n) % 9] : -fabsf(number(i + 40 * n)) * 9);
+		sum = vectors_exps(lanes, x, 3, n);
+		for (int64_t i = 0; i < 40; i++) {
+			const float by = at[i] - 3;
+
+			changed += i >= n && x[i] != at[i];
+			far += i < n && by < -87 && x[i] != 0;
+			far += i < n && by >= -87 && !is_near(x[i], exp((double)by));
+			right += i < n ? exp((double)by) : 0;
+		}
+		far += fabs((double)sum - right) > 1e-6 * right;
+	}
+	ok(!far, "%d lanes: powers of e (%d are far off)", lanes, far);
+	ok(!changed, "%d lanes: what follows them stays", lanes);
+}
+
 static void try_rows(int lanes)
 {
 	int wrong = 0;
@@ -121,6 +149,7 @@ static void try_product(int lanes, int64_t panels, int64_t n, int64_t rows)
 static void try_set(int lanes)
 {
 	try_functions(lanes);
+	try_exps(lanes);
 	try_rows(lanes);
 	for (int64_t n = 1; n <= 8; n++)
 		try_product(lanes, n % 3 * 3 + 1, n, 5 + n);

@@ -9,6 +9,7 @@
 struct row {
 	int64_t batch, head, i;
 	int64_t length; /* keys that are there */
+	int64_t keys;	/* those that are looked at: the others are not seen */
 	int64_t past;
 };
 
@@ -50,43 +51,61 @@ static float bias(const struct attend *a, const struct row *r, float *const *buf
 }
 
 /* In place; a row that sees nothing becomes zeros. */
-static void softmax(float *x, const float *bias_of, int64_t n)
+static void softmax(const struct attend *a, float *x, int sees, int64_t n)
 {
-	float most = -INFINITY, seen = -INFINITY;
-	double sum = 0;
+	float most = -INFINITY, sum;
 
-	for (int64_t j = 0; j < n; j++) {
-		most = fmaxf(most, x[j]);
-		seen = fmaxf(seen, bias_of[j]);
+	for (int64_t j = 0; j < n; j++)
+		most = x[j] > most ? x[j] : most;
+	if (!sees) {
+		for (int64_t j = 0; j < n; j++)
+			x[j] = 0;
+		return;
 	}
-	for (int64_t j = 0; j < n; j++) {
-		x[j] = seen == -INFINITY ? 0 : expf(x[j] - most);
-		sum += (double)x[j];
-	}
-	for (int64_t j = 0; j < n && sum != 0; j++)
-		x[j] = (float)((double)x[j] / sum);
+	sum = vectors_exps(a->lanes, x, most, n);
+	for (int64_t j = 0; j < n; j++)
+		x[j] /= sum;
 }
 
-/* The scores of a row, up to the result that is wanted. added: room for as many numbers. */
-static void scores(const struct attend *a, const struct row *r, float *const *buffers, float *x,
-		   float *added)
+/* Is nothing added to the products, and are all keys seen that are looked at? */
+static int sees_all(const struct attend *a, const struct row *r, float *const *buffers)
+{
+	return !buffers[ATTEND_MASK] && !buffers[ATTEND_HIDES] && a->left < 0 && a->right < 0 &&
+	       r->keys <= r->length && (!a->is_causal || r->keys <= r->i + r->past + 1);
+}
+
+/* Adds biases to n products. Is any key seen? */
+static int add_biases(const struct attend *a, const struct row *r, float *const *buffers, float *x)
+{
+	int sees = 0;
+
+	for (int64_t j = 0; j < r->keys; j++) {
+		const float added = bias(a, r, buffers, j);
+
+		sees |= added > -INFINITY;
+		x[j] = added == -INFINITY ? -INFINITY : x[j] + added;
+	}
+	return sees;
+}
+
+/* The scores of a row, up to the result that is wanted. */
+static void scores(const struct attend *a, const struct row *r, float *const *buffers, float *x)
 {
 	const float *q =
 		buffers[ATTEND_Q] + ((r->batch * a->heads + r->head) * a->rows + r->i) * a->size;
 	const int64_t kv = r->batch * a->kv_heads + r->head / (a->heads / a->kv_heads);
 	const float *k = buffers[ATTEND_K] + kv * a->keys * a->size;
+	int sees = r->keys > 0;
 
-	vectors_dots(a->lanes, q, k, a->keys, a->size, x);
-	for (int64_t j = 0; j < a->keys; j++) {
+	vectors_dots(a->lanes, q, k, r->keys, a->size, x);
+	for (int64_t j = 0; j < r->keys; j++)
 		x[j] *= (float)a->scale;
-		if (a->cap > 0 && a->result != ATTEND_PRODUCT)
-			x[j] = (float)(a->cap * tanh((double)x[j] / a->cap));
-		added[j] = bias(a, r, buffers, j);
-		if (a->result >= ATTEND_BIASED)
-			x[j] = added[j] == -INFINITY ? -INFINITY : x[j] + added[j];
-	}
+	for (int64_t j = 0; j < r->keys && a->cap > 0 && a->result != ATTEND_PRODUCT; j++)
+		x[j] = (float)(a->cap * tanh((double)x[j] / a->cap));
+	if (a->result >= ATTEND_BIASED && !sees_all(a, r, buffers))
+		sees = add_biases(a, r, buffers, x);
 	if (a->result >= ATTEND_SOFTMAX)
-		softmax(x, added, a->keys);
+		softmax(a, x, sees, r->keys);
 }
 
 /* The sum of the values, by their scores; what is not seen may be anything. */
@@ -100,7 +119,19 @@ static void weigh(const struct attend *a, const struct row *r, float *const *buf
 
 	for (int64_t i = 0; i < a->value_size; i++)
 		to[i] = 0;
-	vectors_weigh(a->lanes, x, v, a->keys, a->value_size, to);
+	vectors_weigh(a->lanes, x, v, r->keys, a->value_size, to);
+}
+
+/* No key behind these is seen; of other results all are. */
+static int64_t looked_at(const struct attend *a, const struct row *r)
+{
+	int64_t end = r->length < a->keys ? r->length : a->keys;
+
+	if (a->result != ATTEND_OUTPUT)
+		return a->keys;
+	if (a->is_causal && r->i + r->past + 1 < end)
+		end = r->i + r->past + 1;
+	return end > 0 ? end : 0;
 }
 
 int attend_run(const void *with, float *const *buffers, int thread, int threads)
@@ -108,7 +139,7 @@ int attend_run(const void *with, float *const *buffers, int thread, int threads)
 	const struct attend *a = with;
 	const int64_t all = a->batches * a->heads * a->rows;
 	const float *lengths = buffers[ATTEND_LENGTHS];
-	float *room = malloc(2 * (size_t)a->keys * sizeof *room);
+	float *room = malloc((size_t)a->keys * sizeof *room);
 
 	if (!room)
 		return -1;
@@ -124,7 +155,8 @@ int attend_run(const void *with, float *const *buffers, int thread, int threads)
 			r.length = (int64_t)lengths[r.batch];
 			r.past = r.length - a->rows;
 		}
-		scores(a, &r, buffers, x, room + a->keys);
+		r.keys = looked_at(a, &r);
+		scores(a, &r, buffers, x);
 		if (a->result == ATTEND_OUTPUT)
 			weigh(a, &r, buffers, x);
 	}

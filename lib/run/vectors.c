@@ -1,5 +1,6 @@
 #include "lib/run/vectors.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Each lane has its number. */
@@ -58,6 +59,11 @@ void vectors_dots(int lanes, const float *x, const float *y, int64_t rows, int64
 void vectors_weigh(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to)
 {
 	BY(lanes, weigh)(x, y, rows, n, to);
+}
+
+float vectors_exps(int lanes, float *x, float most, int64_t n)
+{
+	return BY(lanes, exps)(x, most, n);
 }
 
 void vectors_sigmoid(int lanes, float *x, int64_t n)

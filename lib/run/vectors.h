@@ -26,6 +26,8 @@ void vectors_product(int lanes, const struct vectors_product *p);
 void vectors_dots(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
 /* to[i] += sum of x[j] * y[j][i] over the rows j whose x is not 0. */
 void vectors_weigh(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
+/* x[i] = e to the power x[i] - most, which is 0 at most, or NaN; 0 below 1e-38. Returns the sum. */
+float vectors_exps(int lanes, float *x, float most, int64_t n);
 /* Replace n numbers by the function's values, within 4 units of the last place. NaN stays. */
 void vectors_sigmoid(int lanes, float *x, int64_t n);
 void vectors_tanh(int lanes, float *x, int64_t n);

@@ -93,18 +93,34 @@ static void NAME(dots)(const float *x, const float *y, int64_t rows, int64_t n, 
 		to[j] = NAME(dot)(x, y + j * n, n);
 }
 
-static void NAME(weigh)(const float *x, const float *y, int64_t rows, int64_t n, float *to)
+/* So many registers of sums, from the i-th on. */
+ALWAYS void NAME(weigh_block)(const float *x, const float *y, int64_t rows, int64_t n, float *to,
+			      const int registers)
 {
-	for (int64_t j = 0; j < rows; j++) {
-		int64_t i = 0;
+	vector sum[4];
 
+#define EACH _Pragma("GCC unroll 4") for (int k = 0; k < registers; k++)
+	EACH sum[k] = *(const vector *)(to + k * LANES);
+	for (int64_t j = 0; j < rows; j++) {
 		if (x[j] == 0)
 			continue;
-		for (; i + LANES <= n; i += LANES)
-			*(vector *)(to + i) += x[j] * *(const vector *)(y + j * n + i);
-		for (; i < n; i++)
-			to[i] += x[j] * y[j * n + i];
+		EACH sum[k] += x[j] * *(const vector *)(y + j * n + k * LANES);
 	}
+	EACH *(vector *)(to + k * LANES) = sum[k];
+#undef EACH
+}
+
+static void NAME(weigh)(const float *x, const float *y, int64_t rows, int64_t n, float *to)
+{
+	int64_t i = 0;
+
+	for (; i + 4 * LANES <= n; i += 4 * LANES)
+		NAME(weigh_block)(x, y + i, rows, n, to + i, 4);
+	for (; i + LANES <= n; i += LANES)
+		NAME(weigh_block)(x, y + i, rows, n, to + i, 1);
+	for (int64_t j = 0; i < n && j < rows; j++)
+		for (int64_t k = i; x[j] != 0 && k < n; k++)
+			to[k] += x[j] * y[j * n + k];
 }
 
 /* ---- functions ---- */
@@ -137,6 +153,26 @@ ALWAYS vector NAME(power)(vector x)
 	p = p * r + 5.0000001201e-1F;
 	p = p * r * r + r + 1;
 	return p * (vector)(((whole)n + 127) << 23);
+}
+
+/* e to the power x, which is 0 at most; 0 where that is below all normal numbers. */
+ALWAYS vector NAME(small_power)(vector x)
+{
+	const vector zero = {0};
+
+	return NAME(choose)(x < -87, zero, NAME(power)(NAME(between)(x, -87, 88)));
+}
+
+static float NAME(exps)(float *x, float most, int64_t n)
+{
+	vector sum = {0}, last = sum - INFINITY;
+
+	for (; n >= LANES; n -= LANES, x += LANES)
+		sum += *(vector *)x = NAME(small_power)(*(const vector *)x - most);
+	memcpy(&last, x, (size_t)n * sizeof *x);
+	last = NAME(small_power)(last - most);
+	memcpy(x, &last, (size_t)n * sizeof *x);
+	return NAME(sum_of)(sum + last);
 }
 
 ALWAYS vector NAME(sigmoid_of)(vector x)
