@@ -260,8 +260,7 @@ static int take_screened(void *item, const float *x, double value, double deviat
 static int take_good(struct waiting *w, const struct featurized *d, struct err *e)
 {
 	struct group *g = w->group;
-	const int has_model =
-		filter.model && model_knows(filter.model, &d->candidate->w.dtype);
+	const int has_model = filter.model && model_knows(filter.model, &d->candidate->w.dtype);
 	int far = has_model && draft_refutes(d->draft_s, g->best_s);
 
 	if (!g->best_s || d->draft_s < g->best_s)

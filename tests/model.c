@@ -93,7 +93,7 @@ static void space_of(const char *text, struct workload *w, struct search_space *
 	char prob[PROB_MAX], dtype[DTYPES_TEXT] = "f32";
 	struct err e = ERR_INIT;
 
-	if (sscanf(text, "%s %s", prob, dtype) < 1 ||
+	if (sscanf(text, "%319s %15s", prob, dtype) < 1 ||
 	    workload_from_text(w, "conv2d", prob, NULL, "bias,relu", &e) < 0 ||
 	    workload_set_dtype(w, dtype, strlen(dtype), &e) < 0)
 		bail_out("%s", e.msg);
