@@ -186,9 +186,9 @@ ok $? 'the size of a file'
 ok $? 'CPU time'
 [ "$("$keep" --files=20 -- perl -e 'while (open $f[@f], "<", "/dev/null") {} print @f <= 20 ? "few" : "many"' 2>/dev/null)" = few ]
 ok $? 'open files'
-n=$("$keep" --processes=1000 -- sh -c 'ulimit -u 2>/dev/null || ulimit -p')
-[ "$n" -gt 1000 ] && [ "$n" -lt $((2000 + $(sed 's:.*/\([0-9]*\) .*:\1:' /proc/loadavg))) ]
-ok $? "processes, beside those of the machine: $n"
+bound=$("$keep" --processes=1000 -- sh -c 'ulimit -u 2>/dev/null || ulimit -p')
+[ "$bound" -gt 1000 ] && [ "$bound" -lt $((2000 + $(sed 's:.*/\([0-9]*\) .*:\1:' /proc/loadavg))) ]
+ok $? "processes, beside those of the machine: $bound"
 [ "$("$keep" -- sh -c 'ulimit -u 2>/dev/null || ulimit -p')" = "$(sh -c 'ulimit -u 2>/dev/null || ulimit -p')" ]
 ok $? 'which without that limit are as before'
 "$keep" -- sh -c '[ "$(ulimit -c)" -eq 0 ]'
