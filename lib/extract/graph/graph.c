@@ -102,6 +102,16 @@ struct value *graph_find(const struct graph *g, const char *name)
 	return at ? g->value[at - 1] : NULL;
 }
 
+void value_forget(struct value *v)
+{
+	v->shape.rank = RANK_UNKNOWN;
+	v->elem = VALUE_UNKNOWN;
+	v->kept = NULL;
+	v->sequence = NULL;
+	v->blame = NULL;
+	v->is_const = v->quantized = 0;
+}
+
 void graph_add_end(struct graph *g, struct ends *list, int value)
 {
 	list->at = one_more(g->a, list->at, list->n, &list->cap, sizeof *list->at);

@@ -179,6 +179,8 @@ int graph_value(struct graph *g, const char *name);
 /* The value of that name, or NULL. */
 struct value *graph_find(const struct graph *g, const char *name);
 /* Adds a value to a list of ends. */
+/* Forgets what inference found of a value. */
+void value_forget(struct value *v);
 void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
 /* Marks which node makes each value, of a graph that is not linked yet. */

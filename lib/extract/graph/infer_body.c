@@ -22,16 +22,8 @@ void body_copy(struct value *to, const struct value *from)
 static void forget(struct graph *sub)
 {
 	for (int i = 0; i < sub->nvalue; i++) {
-		struct value *v = sub->value[i];
-
-		if (v->producer < 0)
-			continue;
-		v->shape.rank = RANK_UNKNOWN;
-		v->elem = VALUE_UNKNOWN;
-		v->kept = NULL;
-		v->sequence = NULL;
-		v->blame = NULL;
-		v->is_const = v->quantized = 0;
+		if (sub->value[i]->producer >= 0)
+			value_forget(sub->value[i]);
 	}
 }
 

@@ -337,12 +337,7 @@ static void forget(struct graph *g)
 		if (v->producer < 0)
 			continue;
 		v->producer = -1;
-		v->shape.rank = RANK_UNKNOWN;
-		v->elem = VALUE_UNKNOWN;
-		v->kept = NULL;
-		v->sequence = NULL;
-		v->blame = NULL;
-		v->is_const = v->quantized = 0;
+		value_forget(v);
 	}
 }
 
