@@ -12,6 +12,10 @@ static void row(const struct resize *r, const float *low, const float *high, flo
 		const float c = part * (1 - side), d = part * side;
 		float *pixel = to + j * r->out_pixel;
 
+		if (part == 0 && side == 0 && r->channels == 1) {
+			*pixel = low[left];
+			continue;
+		}
 		if (part == 0 && side == 0) {
 			memcpy(pixel, low + left, (size_t)r->channels * sizeof *pixel);
 			continue;
@@ -22,18 +26,31 @@ static void row(const struct resize *r, const float *low, const float *high, flo
 	}
 }
 
+/* Is row y of an image the same as the one above it, and is there nothing between its pixels? */
+static int repeats(const struct resize *r, int64_t y)
+{
+	return y && r->out_pixel == r->channels && r->h.low[y] == r->h.low[y - 1] &&
+	       r->h.high[y] == r->h.high[y - 1] && r->h.part[y] == r->h.part[y - 1];
+}
+
 int resize_run(const void *with, float *const *buffers, int thread, int threads)
 {
 	const struct resize *r = with;
 	const int64_t rows = r->images * r->h.out;
 	const int64_t in_row = r->w.in * r->in_pixel, out_row = r->w.out * r->out_pixel;
 
-	for (int64_t i = rows * thread / threads; i < rows * (thread + 1) / threads; i++) {
+	const int64_t first = rows * thread / threads;
+
+	for (int64_t i = first; i < rows * (thread + 1) / threads; i++) {
 		const float *image = buffers[0] + i / r->h.out * r->h.in * in_row;
 		const int64_t y = i % r->h.out;
+		float *to = buffers[1] + i * out_row;
 
-		row(r, image + r->h.low[y] * in_row, image + r->h.high[y] * in_row, r->h.part[y],
-		    buffers[1] + i * out_row);
+		if (i > first && repeats(r, y))
+			memcpy(to, to - out_row, (size_t)out_row * sizeof *to);
+		else
+			row(r, image + r->h.low[y] * in_row, image + r->h.high[y] * in_row,
+			    r->h.part[y], to);
 	}
 	return 0;
 }
