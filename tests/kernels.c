@@ -886,6 +886,7 @@ static void check_edges(const struct limits *m)
 		{"g2ic8ih4iw30oc16oh4ow30kh3ph1", "relu"},
 		{"ic5ih7iw9oc24oh7ow9kh1kw5ph0pw2", "bias"},
 		{"ic2ih5iw3oc7oh5ow3kh3kw7ph1pw3", "bias"},
+		{"ic8ih6iw3oc8oh6ow3kh1kw2ph0pw3dh0dw5", ""},
 	};
 	const struct shares one_in = {1, 8};
 	struct tally tally = {0};

@@ -20,6 +20,8 @@
  */
 #include "lib/algo/direct.h"
 
+#include <assert.h>
+
 #include "lib/algo/algo.h"
 #include "lib/nest/tmul.h"
 #include "lib/schedule/band.h"
@@ -233,13 +235,14 @@ static void list_shares(struct range *r, const struct conv *p)
 }
 
 /* Can tiles leave out the taps that lie outside of the image, where the input is not copied? Kernel
- * rows are left out where the convolution is clipped, and each pixel has a tap inside. */
+ * rows are left out where the convolution is clipped, and each pixel has a tap inside: the first is
+ * not behind the image, the last not before it, and none of the steps between goes over it. */
 static int can_leave_out(const struct workload *w, const struct conv *p)
 {
 	const int above = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1 > p->ih;
 
 	return dtypes_are_f32(&w->dtype) && !p->fills && (p->clipped || !above) &&
-	       p->kw <= BRGEMM_PARTS && p->pw <= (p->kw - 1) * p->dw &&
+	       p->kw <= BRGEMM_PARTS && p->dw <= p->iw && p->pw <= (p->kw - 1) * p->dw &&
 	       (p->ow - 1) * p->sw - p->pw < p->iw;
 }
 
@@ -597,6 +600,7 @@ static void leave_out(struct direct *s, const struct stretch *x)
 		if (from < to)
 			p->hi += unit;
 	}
+	assert(x->edge < 0 || s->t.nparts);
 }
 
 /* The tiles of output row oh, read in place: those at its ends have bodies of their own. */
