@@ -265,13 +265,13 @@ static int killed_for_memory(const struct cell_usage *before)
 	return before->kills < 0 || memory_kills() > before->kills;
 }
 
-static enum cell_end judge(const struct cell *c, int status, const struct cell_usage *before,
-			   const struct rusage *used, char *why)
+static enum cell_end judge(const struct cell *c, const struct cell_shared *to, int status,
+			   const struct cell_usage *before, const struct rusage *used, char *why)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	double grown = 1024.0 * (double)used->ru_maxrss - (double)before->resident;
 
-	if (!sig && WEXITSTATUS(status) == 0 && shared->done)
+	if (!sig && WEXITSTATUS(status) == 0 && to->done)
 		return CELL_DONE;
 	if (sig == SIGXCPU || (sig == SIGKILL && cpu_used(used) >= (double)cpu_seconds(c))) {
 		snprintf(why, CELL_WHY, "its processor time is used up");
@@ -284,22 +284,22 @@ static enum cell_end judge(const struct cell *c, int status, const struct cell_u
 			 grown > 0 ? grown / 0x1p20 : 0);
 		return CELL_OOM;
 	}
-	if (!sig && shared->starts) {
+	if (!sig && to->starts) {
 		snprintf(why, CELL_WHY, "cannot start %d threads", c->threads);
 		errno = EAGAIN;
 		return CELL_FAILED;
 	}
 	if (sig)
 		snprintf(why, CELL_WHY, "died of signal %d (%s)%s", sig, strsignal(sig),
-			 shared->stack_overflow ? ": its stack is full" : "");
+			 to->stack_overflow ? ": its stack is full" : "");
 	else
 		snprintf(why, CELL_WHY, "ended with status %d before it was done",
 			 WEXITSTATUS(status));
 	return CELL_CRASH;
 }
 
-enum cell_end cell_end_child(const struct cell *c, pid_t pid, int ended,
-			     const struct cell_usage *before, char why[CELL_WHY])
+enum cell_end cell_end_child(const struct cell *c, const struct cell_shared *to, pid_t pid,
+			     int ended, const struct cell_usage *before, char why[CELL_WHY])
 {
 	struct rusage used = {0};
 	int status = 0;
@@ -309,7 +309,7 @@ enum cell_end cell_end_child(const struct cell *c, pid_t pid, int ended,
 		return CELL_FAILED;
 	}
 	if (ended)
-		return judge(c, status, before, &used, why);
+		return judge(c, to, status, before, &used, why);
 	snprintf(why, CELL_WHY, "not done within %g s", c->timeout_s);
 	return CELL_TIMEOUT;
 }
@@ -355,7 +355,7 @@ static enum cell_end run_once(const struct cell *c, void (*run)(void *arg, void 
 		_exit(0);
 	} else {
 		errno = 0;
-		end = cell_end_child(c, pid, wait_for(c, pid), &before, why);
+		end = cell_end_child(c, shared, pid, wait_for(c, pid), &before, why);
 		error = errno;
 		*fault = shared->fault;
 		if (shared->stack_overflow)
@@ -365,6 +365,7 @@ static enum cell_end run_once(const struct cell *c, void (*run)(void *arg, void 
 	}
 	if (shared)
 		cell_unshare(shared, bytes);
+	shared = NULL;
 	errno = error;
 	return end;
 }

@@ -104,8 +104,9 @@ void cell_child(const struct cell *c, size_t in_use, pid_t parent, struct cell_s
 		int kept);
 /* Waits until fd can be read or is_over(pid) says so, where fd is -1. 1; 0: the time is over. */
 int cell_wait_for(const struct cell *c, int fd, int (*is_over)(pid_t pid), pid_t pid);
-/* Ends the child and all that is left of it, and tells how it ended. ended: it did so by itself. */
-enum cell_end cell_end_child(const struct cell *c, pid_t pid, int ended,
-			     const struct cell_usage *before, char why[CELL_WHY]);
+/* Ends the child and all that is left of it, and tells how it ended. to: what cell_child() got.
+ * ended: it did so by itself. */
+enum cell_end cell_end_child(const struct cell *c, const struct cell_shared *to, pid_t pid,
+			     int ended, const struct cell_usage *before, char why[CELL_WHY]);
 
 #endif

@@ -107,7 +107,8 @@ static int has_answered(const struct stay *s)
 static enum cell_end end_child(struct stay *s, const struct cell *c, int ended, char why[CELL_WHY])
 {
 	const struct cell whole = whole_life(c);
-	enum cell_end end = cell_end_child(ended ? &whole : c, s->pid, ended, &s->before, why);
+	enum cell_end end =
+		cell_end_child(ended ? &whole : c, s->shared, s->pid, ended, &s->before, why);
 
 	drop(s);
 	return end;
