@@ -4,7 +4,8 @@
 workloads_in() { # '', bf16 or int8; model
 	case $1 in
 	int8)
-		"${bin:?}/tl-extract" -q --vary dtype=u8:s8:u8 "$2" |
+		workloads=$("${bin:?}/tl-extract" -q --vary dtype=u8:s8:u8 "$2") || return
+		echo "$workloads" |
 			sed 's/"workload_id":"[0-9a-f]*",//; s/"post":\["bias"/&,"scale"/; t; s/"post":\[\]/"post":["scale"]/; t
 				s/"post":\[/&"scale",/' | "$bin/tl-check" --fix
 		;;

@@ -361,6 +361,7 @@ perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
 refused 'sequences of several lengths' 'a sequence is shorter than its keys' 3 tests/run/refused/uneven.onnx
 refused 'turns whose number the data decides' '(Loop) has a branch or turns that are known only when the model runs' 3 tests/run/refused/open_turns.onnx
 refused 'more turns than there is room for' '(Loop) has 60000 turns of 2 nodes, too many to make nodes of all of them' 3 tests/run/refused/many_turns.onnx
+refused 'more windows than 64 bits count' '(Col2Im) has columns that do not fit its image' 3 tests/run/refused/windows.onnx
 refused 'rows of weights that choose their groups' '(DequantizePacked) has g_idx of MatMulNBits' 3 tests/run/refused/group_index.onnx
 perl -0777 -pe 's/block_size/block_sice/g' tests/run/groups.onnx >"$tmp/sice.onnx"
 refused 'weights of groups of no size' 'has a block_size of 0' 3 "$tmp/sice.onnx"

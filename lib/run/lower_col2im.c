@@ -54,17 +54,29 @@ static int describe(const struct lowering *l, const struct graph_node *n, const 
 	return 0;
 }
 
+/* -1: the product of the three sizes passes 64 bits. */
+static int64_t product(const int64_t size[3])
+{
+	int64_t n;
+
+	return __builtin_mul_overflow(size[0], size[1], &n) ||
+			       __builtin_mul_overflow(n, size[2], &n)
+		       ? -1
+		       : n;
+}
+
 /* The columns as columns.h has them: window x tap x channel. */
 static int get_columns(struct lowering *l, const struct graph_node *n, const struct columns *c,
 		       struct place *out, struct err *e)
 {
-	const int64_t taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
+	const int64_t taps = product(c->kernel), windows = product(c->in);
 	struct place p, by;
+	int64_t rows;
 
 	if (lower_get(l, n->in[0], &p, e))
 		return -1;
-	if (p.rank != 3 || p.dim[1] != c->channels * taps ||
-	    p.dim[2] != c->in[0] * c->in[1] * c->in[2])
+	if (p.rank != 3 || taps < 0 || __builtin_mul_overflow(c->channels, taps, &rows) ||
+	    p.dim[1] != rows || p.dim[2] != windows)
 		return lower_bad(l, n, e, "has columns that do not fit its image");
 	by = p;
 	by.rank = 4;

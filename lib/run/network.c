@@ -121,12 +121,12 @@ static int infer_shapes(struct network *n, const struct network_options *o, stru
 {
 	const struct arrays none = {0};
 	struct graph *g = &n->onnx.graph;
-	int64_t made = 0;
+	struct unfolded all = {0};
 	int rc, more;
 
 	n->sizes = given_shapes(g, o->given ? o->given : &none, &o->infer);
 	rc = infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
-	while (!rc && (more = unfold(g, n->onnx.opset, &made, e))) {
+	while (!rc && (more = unfold(g, n->onnx.opset, &all, e))) {
 		infer_free(&n->infer);
 		rc = more < 0 ? -1 : infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
 	}

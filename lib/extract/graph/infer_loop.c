@@ -137,6 +137,8 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 		return infer_bad(x, n, e, "lacks a body");
 	if (states > sub->inputs.n - 2)
 		states = sub->inputs.n > 2 ? sub->inputs.n - 2 : 0;
+	if (limit < 0 && body_truth(most) >= 0)
+		limit = 0;
 	limit = limit > TIMES_MOST ? -1 : limit;
 	for (int i = 0; i < states; i++)
 		if (body_end(sub, &sub->inputs, 2 + i))

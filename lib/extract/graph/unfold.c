@@ -91,6 +91,7 @@ static int weight(struct unfolding *u, int i)
 	name = to->name;
 	*to = *from;
 	to->name = name;
+	to->is_input = to->is_output = 0;
 	to->uses = 0;
 	to->first = to->consumer = -1;
 	from->data = NULL;
@@ -301,10 +302,11 @@ static int is_whole(const struct unfolding *u)
 }
 
 static int unfold_node(struct graph *g, const struct graph_node *n, const struct graph *body,
-		       struct copies *all, struct err *e)
+		       struct unfolded *all, struct err *e)
 {
-	struct unfolding u = {.c = {.all = all,
-				    .b = {.a = g->a, .g = g, .fresh = all->made},
+	struct copies copies = {.made = all->made};
+	struct unfolding u = {.c = {.all = &copies,
+				    .b = {.a = g->a, .g = g, .fresh = all->fresh},
 				    .body = body,
 				    .links = 1},
 			      .n = n,
@@ -312,18 +314,23 @@ static int unfold_node(struct graph *g, const struct graph_node *n, const struct
 			      .turns = body->times};
 	const int64_t size = body->nvalue + body->inputs.n + body->outputs.n;
 
-	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->made + u.turns * size > MADE_MOST)
+	int rc;
+
+	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->turns + u.turns * size > MADE_MOST)
 		return err_set(e,
 			       "the node %s (%s) has %lld turns of %d nodes, too many to make "
 			       "nodes of all of them",
 			       node_label(g, n), n->type, (long long)u.turns, body->nnode);
-	all->made += u.turns * size;
+	all->turns += u.turns * size;
 	u.c.name = arena_printf(g->a, COPY_NAME "/", node_label(g, n));
 	u.c.value = u.value = arena_array(g->a, int, body->nvalue + 1);
 	u.weight = arena_array(g->a, int, body->nvalue + 1);
 	for (int i = 0; i < body->nvalue; i++)
 		u.value[i] = u.weight[i] = -1;
-	return node_is(n, OP_If) ? unfold_if(&u, e) : unfold_turns(&u, e);
+	rc = node_is(n, OP_If) ? unfold_if(&u, e) : unfold_turns(&u, e);
+	all->made = copies.made;
+	all->fresh = u.c.b.fresh;
+	return rc;
 }
 
 /* Forgets what links and inference have told of values. */
@@ -351,9 +358,8 @@ static const struct graph *wanted(const struct graph *g, const struct graph_node
 	return body;
 }
 
-int unfold(struct graph *g, int64_t opset, int64_t *made, struct err *e)
+int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 {
-	struct copies all = {.made = *made};
 	const struct graph **body = arena_array(g->a, const struct graph *, g->nnode + 1);
 	const struct graph_node *old;
 	int n, any = 0;
@@ -366,10 +372,9 @@ int unfold(struct graph *g, int64_t opset, int64_t *made, struct err *e)
 	for (int i = 0; i < n; i++) {
 		if (!body[i])
 			*graph_add_node(g) = old[i];
-		else if (unfold_node(g, &old[i], body[i], &all, e))
+		else if (unfold_node(g, &old[i], body[i], all, e))
 			return -1;
 	}
 	forget(g);
-	*made = all.made;
 	return graph_link(g, e) ? -1 : 1;
 }

@@ -11,10 +11,16 @@
 
 #include "lib/extract/graph/graph.h"
 
+/* All that calls for a model have made; zeros before the first. */
+struct unfolded {
+	int64_t turns; /* nodes and values of turns */
+	int64_t made;  /* what copy.h counts: graphs inside, and what they hold */
+	int64_t fresh; /* numbers that made names unique */
+};
+
 /* Unfolds the nodes of a graph whose shapes were inferred. 1: there were some, and the graph is as
  * one that was only linked; 0: there were none; -1: they make too much. Graphs that were inside of
- * others are unfolded by the next call. made: what all calls for a model have made, 0 before the
- * first. */
-int unfold(struct graph *g, int64_t opset, int64_t *made, struct err *e);
+ * others are unfolded by the next call. */
+int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e);
 
 #endif
