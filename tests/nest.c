@@ -1055,7 +1055,7 @@ static void test_limits(void)
 {
 	many(NEST_VARS + 1, add_variable, "more than 640 variables");
 	many(NEST_PARAMS + 1, add_parameter, "more than 80 parameters");
-	many(NEST_BUFFERS + 1, add_buffer, "more than 40 buffers");
+	many(NEST_BUFFERS + 1, add_buffer, "more than 60 buffers");
 	many(NEST_PHASES - 1, add_sync, NULL);
 	many(NEST_PHASES, add_sync, "more than 8 phases");
 	many(NEST_LOOPS, add_loop, NULL);

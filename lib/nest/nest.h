@@ -93,7 +93,7 @@
 enum {
 	NEST_VARS = 640,
 	NEST_PARAMS = 80,
-	NEST_BUFFERS = 40,
+	NEST_BUFFERS = 60,
 	NEST_DEPTH = 32,  /* loops and branches in each other */
 	NEST_LOOPS = 384, /* for a model to walk, as the rest is; at most NEST_LOOP_DEPTH in each
 			     other */
