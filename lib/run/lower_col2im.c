@@ -1,8 +1,9 @@
 /* Col2Im: images out of columns (columns.h). The file has them as channel x tap x window. */
+#include "lib/op/op.h"
 #include "lib/run/columns.h"
 #include "lib/run/lower.h"
 
-/* Number i of a list that an attribute has; `other` where there is none. */
+/* Returns number i of the list that an attribute has; `other` where there is none. */
 static int64_t number(const struct graph_node *n, const char *name, int i, int64_t other)
 {
 	const struct attr *a = node_attr(n, name);
@@ -10,7 +11,7 @@ static int64_t number(const struct graph_node *n, const char *name, int i, int64
 	return a && i >= 0 && i < a->nints ? a->ints[i] : other;
 }
 
-/* The windows along an axis. */
+/* Counts the windows along an axis. */
 static int64_t windows(const struct columns *c, int axis, int64_t end)
 {
 	const int64_t reach = (c->kernel[axis] - 1) * c->dilation[axis] + 1;
@@ -54,29 +55,18 @@ static int describe(const struct lowering *l, const struct graph_node *n, const 
 	return 0;
 }
 
-/* -1: the product of the three sizes passes 64 bits. */
-static int64_t product(const int64_t size[3])
-{
-	int64_t n;
-
-	return __builtin_mul_overflow(size[0], size[1], &n) ||
-			       __builtin_mul_overflow(n, size[2], &n)
-		       ? -1
-		       : n;
-}
-
-/* The columns as columns.h has them: window x tap x channel. */
+/* Puts the columns in the order that columns.h has: window x tap x channel. */
 static int get_columns(struct lowering *l, const struct graph_node *n, const struct columns *c,
 		       struct place *out, struct err *e)
 {
-	const int64_t taps = product(c->kernel), windows = product(c->in);
+	const int64_t taps = op_product(c->kernel, COLUMNS_RANK, INT64_MAX);
+	const int64_t rows = op_product((const int64_t[]){c->channels, taps}, 2, INT64_MAX);
 	struct place p, by;
-	int64_t rows;
 
 	if (lower_get(l, n->in[0], &p, e))
 		return -1;
-	if (p.rank != 3 || taps < 0 || __builtin_mul_overflow(c->channels, taps, &rows) ||
-	    p.dim[1] != rows || p.dim[2] != windows)
+	if (p.rank != 3 || p.dim[1] != rows ||
+	    p.dim[2] != op_product(c->in, COLUMNS_RANK, INT64_MAX))
 		return lower_bad(l, n, e, "has columns that do not fit its image");
 	by = p;
 	by.rank = 4;
