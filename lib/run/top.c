@@ -33,7 +33,7 @@ static void sink(struct entry *heap, int64_t n, int64_t i)
 	heap[i] = x;
 }
 
-/* The first n of a row in order. */
+/* Finds the first n of a row, and puts them in order. */
 static void choose(const struct top *t, const float *row, struct entry *heap, int64_t n)
 {
 	for (int64_t i = 0; i < t->size && n; i++) {

@@ -37,7 +37,7 @@ static int64_t node_size(const struct graph_node *n)
 	return 1 + n->ndeps + n->nout + n->nattr;
 }
 
-/* Without those inside. */
+/* Counts what a graph holds, without the graphs inside it. */
 static int64_t graph_size(const struct graph *g)
 {
 	int64_t n = g->nvalue + g->inputs.n + g->outputs.n;
@@ -57,7 +57,7 @@ static int is_made_in(const struct graph *g, const char *name)
 	return v && !v->is_captured && (v->is_const || v->is_input || v->producer >= 0);
 }
 
-/* The name in the other graph of what a graph inside the body reads. */
+/* Returns the name that the other graph has for a value that a graph inside the body reads. */
 static const char *outer_name(const struct copying *c, const struct scope *s, const char *name)
 {
 	intptr_t at;
@@ -96,7 +96,7 @@ static int copy_attr(struct copying *c, struct attr *to, const struct attr *from
 	return to->subgraph ? 1 : -1;
 }
 
-/* Attributes with what the call says of them; those that it leaves open go. */
+/* Copies the attributes as the call gives them, and leaves out those that it leaves open. */
 static int copy_attrs(struct copying *c, struct graph_node *to, const struct graph_node *from,
 		      const struct scope *s, struct err *e)
 {
@@ -126,7 +126,7 @@ static void copy_ends(struct arena *a, struct ends *to, const struct ends *from,
 	*to = (struct ends){copy_list(a, from->at, from->n, at), from->n, from->n};
 }
 
-/* A value without what links and inference say of it. */
+/* Copies a value without what links and inference say of it. */
 static int copy_value(struct value *to, const struct value *from, struct err *e)
 {
 	const char *name = to->name;
@@ -162,7 +162,7 @@ static int copy_values(struct copying *c, struct graph *g, const struct graph *f
 	return 0;
 }
 
-/* A node with the values that `at` says. */
+/* Copies a node; `at` says which value of the copy each of its values is. */
 static int copy_inside(struct copying *c, const struct graph_node *from, const int *at,
 		       const struct scope *s, struct graph_node *to, struct err *e)
 {

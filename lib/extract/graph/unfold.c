@@ -4,10 +4,11 @@
 
 #include "lib/extract/graph/copy.h"
 
-/* Nodes of all turns of a loop; nodes and values that all loops may make. */
+/* A loop may have so many nodes in all its turns, and all loops may make so many nodes and values.
+ */
 enum { UNFOLD_MOST = 1 << 16, MADE_MOST = 1 << 20 };
 
-/* A node that is unfolded. */
+/* Keeps what is known of the node that is unfolded. */
 struct unfolding {
 	struct copying c;
 	const struct graph_node *n;
@@ -26,7 +27,7 @@ static const struct graph *body_of(const struct graph_node *n, const char *name)
 	return a ? a->subgraph : NULL;
 }
 
-/* The branch that an If takes; NULL: that is not known. */
+/* Returns the branch that an If takes; NULL: that is not known. */
 static const struct graph *branch_of(const struct graph_node *n)
 {
 	const struct graph *yes = body_of(n, "then_branch"), *no = body_of(n, "else_branch");
@@ -36,7 +37,7 @@ static const struct graph *branch_of(const struct graph_node *n)
 	return yes->times ? yes : no;
 }
 
-/* The graph of a node whose turns are known; NULL: there is none. */
+/* Returns the graph of a node whose turns are known; NULL: there is none. */
 static const struct graph *unfolds(const struct graph_node *n, int64_t opset)
 {
 	const struct graph *body;
@@ -78,7 +79,7 @@ static int between(struct unfolding *u, const char *what)
 	return build_value(&u->c.b, arena_printf(u->c.b.a, "%s" COPY_NAME, u->c.name, what));
 }
 
-/* A constant of the body is the graph's, once. */
+/* Moves a constant of the body into the graph, once for all turns. Returns its value there. */
 static int weight(struct unfolding *u, int i)
 {
 	struct value *from = u->body->value[i], *to;
@@ -128,7 +129,7 @@ static int turn(struct unfolding *u, struct err *e)
 	return 0;
 }
 
-/* What the turn made as output i of the body. */
+/* Returns the value that the turn made as output i of the body; -1: it made none. */
 static int output(const struct unfolding *u, int i)
 {
 	const int at = end_at(&u->body->outputs, i);
@@ -144,7 +145,7 @@ static void hand_out(struct unfolding *u, int value, int out)
 
 /* ---- loops ---- */
 
-/* A list without parts, if its shape is known. */
+/* Makes a list without parts, if its shape is known. */
 static void join_none(struct unfolding *u, int out)
 {
 	const struct value *v = u->c.b.g->value[out];
@@ -167,7 +168,7 @@ static void join(struct unfolding *u, const int *parts, int out, int64_t axis)
 			  "axis", axis);
 }
 
-/* One part of a list: what this turn makes, with a dimension more. */
+/* Makes a part of a list: this turn gives the value, which gets a dimension more. */
 static int part(struct unfolding *u, int value, int64_t axis)
 {
 	int out = between(u, "part");
@@ -176,7 +177,7 @@ static int part(struct unfolding *u, int value, int64_t axis)
 	return out;
 }
 
-/* A constant of one element and no dimension. */
+/* Makes a constant of one element and no dimension. */
 static int scalar(struct unfolding *u, int64_t v, int elem)
 {
 	int i = build_integers(&u->c.b, &v, 1);
@@ -201,7 +202,7 @@ static int64_t axis_of(const struct graph_node *n, const char *name, int i)
 	return a && i < a->nints ? a->ints[i] : 0;
 }
 
-/* Item `turn` of a list, or from its end. */
+/* Takes item `turn` out of a list, counted from its end if the node says so. */
 static int item(struct unfolding *u, int scan, int list, int64_t turn)
 {
 	const int back = axis_of(u->n, "scan_input_directions", scan) != 0;
@@ -213,7 +214,7 @@ static int item(struct unfolding *u, int scan, int list, int64_t turn)
 	return out;
 }
 
-/* What the first inputs and outputs of the node and its body are. */
+/* Says which inputs and outputs of the node and its body come first. */
 struct layout {
 	int in, out; /* of the node: before its states */
 	int begin;   /* of the body: inputs before its states */

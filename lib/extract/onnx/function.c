@@ -37,7 +37,8 @@ static struct function *called(struct finish *f, const struct graph_node *n)
 	return map_get(f->functions, key, strlen(key));
 }
 
-/* What a call, or else its function, says of an attribute. */
+/* Finds the attribute of that name: the call gives it, or else its function's default does. 1; 0:
+ * neither does; -1. */
 static int given(struct copying *c, const char *name, const struct attr **a, struct err *e)
 {
 	const struct call *k = (const struct call *)c;

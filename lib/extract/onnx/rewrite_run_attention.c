@@ -164,8 +164,8 @@ static void add_bias(struct rewrite *r, int part[3])
 		part[i] = rewrite_plus(r, part[i], of[i]);
 }
 
-/* Where rows follow each other but there are more keys than rows, and none of them is past,
- * onnxruntime lets rows see other keys than it says. */
+/* Does onnxruntime compute another thing than its text says? If attention is causal, and there are
+ * more keys than rows but none of them is past, its rows see other keys. */
 static int is_odd(const struct rewrite *r, const struct attention *a)
 {
 	const struct shape *q = build_shape(&r->b, a->part[0]), *k = build_shape(&r->b, a->part[1]);
