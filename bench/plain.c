@@ -297,7 +297,7 @@ static int measure_one(const char *folder)
 		    b->role == TENSOR_DST)
 			buffers[i] = floats(operand_size(&n, i, limits.threads));
 		if (b->kind == BUFFER_PACKED)
-			packing_run(&b->packing, d.tensor[b->role], buffers[i]);
+			packing_run(b->packing, d.tensor[b->role], buffers[i]);
 		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST) {
 			d.tensor[TENSOR_DST] = buffers[i];
 			if (d.tensor[TENSOR_ADD])

@@ -72,7 +72,7 @@ static void operands_open(const struct problem *p, const struct nest *n, float *
 		for (int64_t j = 0; j < b->size; j++)
 			buffers[i][j] = NAN;
 		if (b->kind == BUFFER_PACKED)
-			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
+			packing_run(b->packing, p->tensor[b->role], buffers[i]);
 		else if (b->kind == BUFFER_ARG && p->tensor[role])
 			memcpy(buffers[i], p->tensor[role], (size_t)b->size * sizeof **buffers);
 		if (!elem_is_float(b->elem))

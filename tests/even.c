@@ -37,7 +37,7 @@ static int runs_even(const struct problem *p, const struct nest *n, int64_t chan
 
 		buffers[i] = random_floats(operand_size(n, i, 1));
 		if (b->kind == BUFFER_PACKED)
-			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
+			packing_run(b->packing, p->tensor[b->role], buffers[i]);
 		else if (b->kind == BUFFER_ARG && p->tensor[b->role])
 			memcpy(buffers[i], p->tensor[b->role],
 			       (size_t)p->size[b->role] * sizeof *buffers[i]);

@@ -88,7 +88,7 @@ static void operands_open(const struct problem *p, const struct nest *n, int thr
 		for (int64_t j = 0; j < size; j++)
 			x[j] = NAN;
 		if (b->kind == BUFFER_PACKED)
-			packing_run(&b->packing, p->tensor[b->role], x);
+			packing_run(b->packing, p->tensor[b->role], x);
 		else if (b->kind == BUFFER_ARG)
 			from = p->tensor[b->role == TENSOR_DST ? TENSOR_ADD : b->role];
 		buffers[i] = guarded(bytes_of(n, i, threads));

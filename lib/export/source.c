@@ -158,7 +158,7 @@ static void packings(const struct nest *n, struct buf *out)
 			continue;
 		snprintf(name, sizeof name, "pack%d", i);
 		buf_ch(out, '\n');
-		packing_print(&b->packing, name, out);
+		packing_print(b->packing, name, out);
 	}
 }
 

@@ -1,7 +1,6 @@
 #include "lib/nest/nest.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
 
 void nest_init(struct nest *n, struct arena *a, const char *name)
@@ -69,15 +68,13 @@ static struct buffer *new_buffer(struct nest *n, const char *name, enum buffer_k
 {
 	struct buffer *b = &n->buffer[take(n, &n->nbuffers, NEST_BUFFERS, "buffers")];
 
-	_Static_assert(offsetof(struct buffer, packing) + sizeof b->packing == sizeof *b, "last");
-	memset(b, 0,
-	       offsetof(struct buffer, packing)); /* most buffers have none, and it is large */
-	b->packing.rank = b->packing.nmaps = b->packing.naxes = 0;
-	b->packing.swizzle = (struct swizzle){0};
-	b->name = name;
-	b->kind = kind;
-	b->lanes = b->cols = 1;
-	b->slot = b->stride_param = b->base = -1;
+	*b = (struct buffer){.name = name,
+			     .kind = kind,
+			     .lanes = 1,
+			     .cols = 1,
+			     .slot = -1,
+			     .stride_param = -1,
+			     .base = -1};
 	return b;
 }
 
@@ -97,7 +94,8 @@ int nest_packed(struct nest *n, const char *name, int role, const struct packing
 	struct buffer *b = new_buffer(n, name, BUFFER_PACKED);
 
 	b->role = role;
-	b->packing = *p;
+	b->packing = arena_new(n->arena, struct packing);
+	*b->packing = *p;
 	b->size = packing_size(p);
 	b->slot = n->nslots++;
 	return n->nbuffers - 1;
@@ -138,7 +136,8 @@ void nest_swizzle(struct nest *n, int buffer, int64_t row)
 	struct buffer *b = &n->buffer[buffer];
 
 	b->swizzle = (struct swizzle){SWIZZLE_UNIT / elem_size(b->elem), (int)row};
-	b->packing.swizzle = b->swizzle;
+	if (b->packing)
+		b->packing->swizzle = b->swizzle;
 }
 
 int nest_near(struct nest *n, const char *name, int64_t size)

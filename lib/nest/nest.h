@@ -157,9 +157,9 @@ struct buffer {
 	int slot;	  /* ARG, PACKED, WORK, TEAM: index in buffers[] of the kernel */
 	int stride_param; /* WORK: index in params[] of size */
 	int base;	  /* VIEW: the buffer seen through */
-	struct swizzle swizzle; /* PACKED, BLOCK: the order of its elements in memory, which no
-				 * index knows of */
-	struct packing packing; /* PACKED */
+	struct swizzle swizzle;	 /* PACKED, BLOCK: the order of its elements in memory, which no
+				  * index knows of */
+	struct packing *packing; /* PACKED: it lies in the arena; others have none: NULL */
 };
 
 /* Of what lies in memory: no registers. */

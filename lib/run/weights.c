@@ -212,7 +212,7 @@ static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, 
 {
 	struct packing dense =
 		dense_packing(k->is_transposed ? s->workload->dim[MATMUL_K] : 1, b->size);
-	const struct packing *packing = b->kind == BUFFER_PACKED ? &b->packing : &dense;
+	const struct packing *packing = b->kind == BUFFER_PACKED ? b->packing : &dense;
 	struct buf key = BUF_INIT;
 	int isnew, rc = 0;
 	void **at;

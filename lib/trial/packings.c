@@ -100,13 +100,13 @@ const struct fence *packings_of(struct packings *p, const struct buffer *b,
 	const float *from = plain->data;
 	struct packing turned;
 	struct fence *f;
-	const int turn = packing_turned(&b->packing, &turned, stride);
+	const int turn = packing_turned(b->packing, &turned, stride);
 
 	if (turn) {
 		from = packed(p, b->role, &turned, from, NULL)->data;
 		p->bytes = bytes;
 	}
-	f = packed(p, b->role, &b->packing, from, turn ? stride : NULL);
+	f = packed(p, b->role, b->packing, from, turn ? stride : NULL);
 	inherit(p, f, 1);
 	return f;
 }
