@@ -67,8 +67,16 @@ sub duel {
 	return (field($duel, 'ratio'), field($duel, 'latency_s'), map { $x[$_] / $y[$_] } 0 .. $#y);
 }
 
-sub merge {
+# The reference's time in an earlier recording, if there is one.
+sub known {
 	my ($file) = @_;
+	return undef if !defined $file || !-s $file;
+	open my $f, '<', $file or die "$file: $!\n";
+	return field(scalar <$f>, 'latency_s');
+}
+
+sub merge {
+	my ($file, $first_file) = @_;
 	my (@lines, @reference, $told);
 	open my $f, '<', $file or die "$file: $!\n";
 	while (<$f>) {
@@ -77,7 +85,7 @@ sub merge {
 		my (undef, $reference) = duel($_);
 		push @reference, $reference if defined $reference;
 	}
-	my $reference = @reference ? median(@reference) : undef;
+	my $reference = known($first_file) // (@reference ? median(@reference) : undef);
 	for my $l (@lines) {
 		my $first = !$told && $l =~ /"env":\{/;
 		$told ||= $first;

@@ -46,7 +46,15 @@ propose() { # [strategy:]n workload
 	elif [ "$strategy" = mixed ]; then
 		of_kind $((${1#*:} / 2)) "$2"
 	else
-		"$bin/tl-gen" --search="$strategy" -n "${1#*:}" "$2"
+		"$bin/tl-gen" --search="$strategy" --cache="$cache" -n "${1#*:}" "$2"
+	fi
+}
+
+reference() { # stem: the draft's best candidate, or the reference of the set that has the same workloads
+	if [ -f "$1.first" ]; then
+		sed 's/"type":"result"/"type":"candidate"/; s/,"status":.*/}/' "$1.first" | "$bin/tl-check" --fix
+	else
+		"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"'
 	fi
 }
 
@@ -56,7 +64,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 		: >"$1.space"
 		return
 	fi
-	"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"' >"$1.reference"
+	reference "$1" >"$1.reference"
 	id=$(sed 's/.*"candidate_id":"\([^"]*\)".*/\1/' "$1.reference")
 	{
 		cat "$1.workload" "$1.reference"
@@ -64,9 +72,9 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 		echo "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"$(basename "$1")\",\"drawn\":${2#*:},\"why\":\"the plan\"}"
 	} |
 		"$bin/tl-measure" --cache="$cache" --no-preempt --samples --final 0 --race 20ms -o "$1.results"
-	perl bench/spaces.pl merge "$1.results" >"$1.part"
+	perl bench/spaces.pl merge "$1.results" "$1.first" >"$1.part"
 	mv "$1.part" "$1.space"
-	rm -rf "$1.candidates" "$1.reference" "$1.results" "$TL_CACHE/objects"
+	rm -rf "$1.candidates" "$1.reference" "$1.first" "$1.results" "$TL_CACHE/objects"
 }
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
@@ -94,12 +102,15 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
 		zstdcat "$to/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
 	fi
+	like=$to/$(echo "$set" | sed 's/bred-/halves-/').zst
+	[ "$like" != "$to/$set.zst" ] && [ -f "$like" ] || like=
 	echo "$set: $n candidates of each workload of $file ${pattern:-}" >&2
 	grep -e "\"prob\":\"${pattern:-.}" "$dir/$set/workloads" | while read -r workload; do
 		id=${workload#*\"workload_id\":\"}
 		stem=$dir/$set/${id%%\"*}
 		[ -f "$stem.space" ] && continue
 		echo "$workload" >"$stem.workload"
+		[ ! "$like" ] || zstdcat "$like" | grep -m 1 "\"type\":\"result\",\"workload\":{\"workload_id\":\"${stem##*/}" >"$stem.first" || rm -f "$stem.first"
 		record "$stem" "$n"
 	done
 	cat "$dir/$set/workloads" "$dir/$set"/*.space | zstd -q -19 --long=27 -f -o "$dir/$set.zst"

@@ -339,6 +339,10 @@ ok $? 'each workload gets a candidate, without a database, and the status says t
 ok $? 'with the rung that it stood on, and how sure that is'
 [ "$(grep -c '"order":1' "$tmp/a")" -le 1 ]
 ok $? 'by what the model knows'
+firsts() { awk '/"type":"workload"/ { wanted = 1 } /"type":"candidate"/ && wanted { print; wanted = 0 }'; }
+"$bin/tl-gen" --search=guided -m "$tmp/model" -n 4 "$workloads" | firsts >"$tmp/b"
+ids "$tmp/a" >"$tmp/ids.a" && ids "$tmp/b" | cmp -s "$tmp/ids.a" - && [ "$(wc -l <"$tmp/ids.a")" -eq 6 ]
+ok $? 'whoever measures begins with it'
 sed 's/"prob":"[^"]*"/"prob":"mb16_ic2048ih112_oc2048oh112_kh3ph1"/; q' "$workloads" >"$tmp/huge"
 predict "$tmp/huge" >"$tmp/b"
 [ $? -eq 4 ] && "$bin/tl-check" -q "$tmp/b" && grep -q '"confidence":null,"confidence_why":"the model'"'"'s favourite is beyond all that it has seen: [a-z0-9_]*"' "$tmp/b"

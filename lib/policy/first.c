@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/answer/zero_shot.h"
 #include "lib/search/schedule.h"
 #include "lib/search/scored.h"
 
@@ -151,10 +152,32 @@ static int take_drafted(const struct first *f, int64_t *n, struct err *e)
 	return rc;
 }
 
+/* Takes what tl-query --predict answers with the same model and database, if this space has it. */
+static int take_predicted(const struct first *f, struct arena *a, int64_t *n, struct err *e)
+{
+	const struct search_space *s = f->space;
+	const struct zero_shot z = {s->env, s->model, f->seed, s->one_thread};
+	struct zero_shot_answer answer;
+	struct match m = {.how = MATCH_NONE};
+	uint64_t point;
+	int rc;
+
+	if (!s->model || !has_room(f, *n))
+		return 0;
+	if (f->matcher && match_find(f->matcher, s->w, FOREIGN, a, &m, e) < 0)
+		return -1;
+	rc = zero_shot_find(&z, s->w, m.n ? &m : NULL, &answer, e);
+	if (rc <= 0 || !search_space_point(s, &answer.candidate, &point))
+		return rc < 0 ? -1 : 0;
+	return take(f, &answer.candidate, origin_name(answer.origin), n, e);
+}
+
 int first_candidates(const struct first *f, struct arena *a, int64_t *n, struct err *e)
 {
-	int rc = take_foreign(f, a, n, e);
+	int rc = f->is_new ? take_predicted(f, a, n, e) : 0;
 
+	if (rc == 0)
+		rc = take_foreign(f, a, n, e);
 	if (rc == 0)
 		rc = take_nearest(f, a, n, e);
 	if (rc == 0 && f->is_new)

@@ -1,11 +1,13 @@
 /* The first candidates of a workload: what is known to be good elsewhere, before a search proposes
  * any. They are candidates like any other, of which it is not known whether they are good here.
  *
- * First come the best that a database knows of in other envs, and the best of the nearest workloads
- * here, which the run itself may have found in an earlier round. Where nothing was measured of the
- * workload here, the one of the model's portfolio follows that the analytic draft expects to be the
- * fastest, fitted to what can be had here (vectors of another length, say), and then what the draft
- * would choose of all, because the draft is right where a model is new to the machine.
+ * Where nothing was measured of the workload here, a model's prediction comes first
+ * (lib/answer/zero_shot.h): no one who measures shall end with less than a prediction gives. Then
+ * come the best that a database knows of in other envs, and the best of the nearest workloads here,
+ * which the run itself may have found in an earlier round. Of a new workload, the one of the
+ * model's portfolio follows that the analytic draft expects to be the fastest, fitted to what can
+ * be had here (vectors of another length, say), and then what the draft would choose of all,
+ * because the draft is right where a model is new to the machine.
  */
 #ifndef TL_POLICY_FIRST_H
 #define TL_POLICY_FIRST_H
@@ -20,8 +22,8 @@ struct first {
 	const char *env_id;		  /* the database's for this machine; NULL: it has none */
 	struct matcher *matcher;	  /* of that database and env; NULL: there is none */
 	int is_new;			  /* nothing was measured of the workload here */
-	uint64_t seed;			  /* for the draft's choice */
-	/* Takes a candidate, which has its id, and by what it is known: "env", "nearest",
+	uint64_t seed;			  /* for the prediction and the draft's choice */
+	/* Takes a candidate, which has its id, and by what it is known: "model", "env", "nearest",
 	 * "portfolio" or "draft". 1; 0: it is known here already, and does not count; -1. */
 	int (*take)(void *to, const struct candidate *c, const char *match, struct err *e);
 	void *to;
