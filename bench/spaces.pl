@@ -1,12 +1,14 @@
 #!/usr/bin/perl
 # The records behind make spaces (bench/spaces.sh).
 #
-#   merge RESULTS     results of one workload, each a duel with the first of them, slimmed: without what can be had again
+#   merge RESULTS [FIRST]
+#                     results of one workload, each a duel with the first of them, slimmed: without what can be had again. FIRST
+#                     is a file with the record that another recording has of this first one: its time is taken
 #   split DIR N       of a recorded set on standard input: each workload that has N results, to DIR/ID.space, unless that is
 #                     there
 #
 # A candidate's time is the reference's over their ratio, so that the hour in which it was measured does not matter; the
-# reference's is the median of its times in all duels. Of samples $raw are kept at most, evenly, to 4 digits, each over the
+# reference's is the median of its times in all duels, if no other recording has told it. Of samples $raw are kept at most, evenly, to 4 digits, each over the
 # reference's call of the same pair and times the reference's time; ids follow from the rest.
 use strict;
 use warnings;
@@ -120,5 +122,5 @@ sub split_set {
 
 my %do = (merge => \&merge, split => \&split_set);
 my $what = shift // '';
-die "usage: spaces.pl merge RESULTS | split DIR N\n" if !$do{$what};
+die "usage: spaces.pl merge RESULTS [FIRST] | split DIR N\n" if !$do{$what};
 $do{$what}->(@ARGV);

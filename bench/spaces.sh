@@ -3,12 +3,14 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
-# to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
+# to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:24 asks the model that
+# ships, or TL_MODEL: a model has to tell its own favourites apart most). A set
 # whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is timed with
 # weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
 # name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
-# been made. So neither the hour nor the neighbours matter.
+# been made. So neither the hour nor the neighbours matter. A set with bred- in its name has the references of the set with halves- in
+# that place, if that is recorded: the times of both are then told in the same measure.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/CPU/NAME.zst; SPACES=CPU names the folder, one for each CPU (zen4). Nothing
@@ -48,6 +50,10 @@ propose() { # [strategy:]n workload
 	else
 		"$bin/tl-gen" --search="$strategy" --cache="$cache" -n "${1#*:}" "$2"
 	fi
+}
+
+first_of() { # stem: the first record that the recording $like has of the workload
+	zstdcat "$like" | grep -m 1 "\"type\":\"result\",\"workload\":{\"workload_id\":\"${1##*/}" >"$1.first" || rm -f "$1.first"
 }
 
 reference() { # stem: the draft's best candidate, or the reference of the set that has the same workloads
@@ -110,7 +116,7 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 		stem=$dir/$set/${id%%\"*}
 		[ -f "$stem.space" ] && continue
 		echo "$workload" >"$stem.workload"
-		[ ! "$like" ] || zstdcat "$like" | grep -m 1 "\"type\":\"result\",\"workload\":{\"workload_id\":\"${stem##*/}" >"$stem.first" || rm -f "$stem.first"
+		[ ! "$like" ] || first_of "$stem"
 		record "$stem" "$n"
 	done
 	cat "$dir/$set/workloads" "$dir/$set"/*.space | zstd -q -19 --long=27 -f -o "$dir/$set.zst"

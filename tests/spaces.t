@@ -28,6 +28,10 @@ grep -q 'unroll":2}.*"samples_s":\[5e-06,5e-06\]' "$tmp/space" && grep -q 'unrol
 ok $? 'samples are told over the reference of their own pair'
 grep 'unroll":5}' "$tmp/space" | grep -q '"why":"it is"'
 ok $? 'what was wrong stays'
+result 1 '"status":"ok","latency_s":3e-05,"samples_s":[3e-05]' >"$tmp/first"
+perl bench/spaces.pl merge "$tmp/results" "$tmp/first" >"$tmp/space" 2>"$tmp/err" && [ "$(latencies)" = '3e-05 1.5e-05 6e-05 3e-05 ' ] &&
+	perl bench/spaces.pl merge "$tmp/results" "$tmp/none" 2>"$tmp/err" | grep -q '"latency_s":1e-05'
+ok $? 'the reference keeps the time that another recording has of it'
 
 {
 	result 1 '"status":"ok","latency_s":1e-05,"samples_s":[1e-05]'
