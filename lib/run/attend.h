@@ -1,5 +1,9 @@
 /* Attention (Vaswani et al., 2017) as ONNX's operator of that name has it: softmax(scale * Q K^T +
  * mask) V, in C (vectors.h). A row whose keys are all masked makes zeros.
+ *
+ * Where a head has several rows, sixteen of them are multiplied at a time with the head's keys and
+ * values, which stand in panels then. A head that has a value that is not finite is computed row by
+ * row: what a row does not see must not reach it.
  */
 #ifndef TL_RUN_ATTEND_H
 #define TL_RUN_ATTEND_H

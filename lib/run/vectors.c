@@ -61,6 +61,16 @@ void vectors_weigh(int lanes, const float *x, const float *y, int64_t rows, int6
 	BY(lanes, weigh)(x, y, rows, n, to);
 }
 
+float vectors_most(int lanes, const float *x, int64_t n)
+{
+	return BY(lanes, most)(x, n);
+}
+
+void vectors_scale(int lanes, float *x, float by, int64_t n)
+{
+	BY(lanes, scale)(x, by, n);
+}
+
 float vectors_exps(int lanes, float *x, float most, int64_t n)
 {
 	return BY(lanes, exps)(x, most, n);

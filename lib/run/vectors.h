@@ -26,6 +26,11 @@ void vectors_product(int lanes, const struct vectors_product *p);
 void vectors_dots(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
 /* to[i] += sum of x[j] * y[j][i] over the rows j whose x is not 0. */
 void vectors_weigh(int lanes, const float *x, const float *y, int64_t rows, int64_t n, float *to);
+/* Returns the greatest of n numbers; those that are NaN do not count; -INFINITY where there is
+ * none. */
+float vectors_most(int lanes, const float *x, int64_t n);
+/* x[i] *= by. */
+void vectors_scale(int lanes, float *x, float by, int64_t n);
 /* x[i] = e to the power x[i] - most, which is 0 at most, or NaN; 0 below 1e-38. Returns the sum. */
 float vectors_exps(int lanes, float *x, float most, int64_t n);
 /* Replace n numbers by the function's values, within 4 units of the last place. NaN stays. */

@@ -163,6 +163,34 @@ ALWAYS vector NAME(small_power)(vector x)
 	return NAME(choose)(x < -87, zero, NAME(power)(NAME(between)(x, -87, 88)));
 }
 
+static float NAME(most)(const float *x, int64_t n)
+{
+	vector most = {0};
+	float all = -INFINITY;
+	int64_t i = 0;
+
+	most -= INFINITY;
+	for (; i + LANES <= n; i += LANES) {
+		const vector here = *(const vector *)(x + i);
+
+		most = NAME(choose)(here > most, here, most);
+	}
+	for (; i < n; i++)
+		all = x[i] > all ? x[i] : all;
+#pragma GCC unroll 16
+	for (int k = 0; k < LANES; k++)
+		all = most[k] > all ? most[k] : all;
+	return all;
+}
+
+static void NAME(scale)(float *x, float by, int64_t n)
+{
+	for (; n >= LANES; n -= LANES, x += LANES)
+		*(vector *)x *= by;
+	for (int64_t i = 0; i < n; i++)
+		x[i] *= by;
+}
+
 static float NAME(exps)(float *x, float most, int64_t n)
 {
 	vector sum = {0}, last = sum - INFINITY;
