@@ -177,6 +177,7 @@ static void make_axis(const struct resizing *r, const struct axis *x, struct are
 {
 	int64_t *low = arena_array(a, int64_t, x->out), *high = arena_array(a, int64_t, x->out);
 	float *part = arena_array(a, float, x->out);
+	int is_whole = 1;
 
 	for (int64_t o = 0; o < x->out; o++) {
 		float at = coordinate(r, x, o);
@@ -187,8 +188,9 @@ static void make_axis(const struct resizing *r, const struct axis *x, struct are
 		low[o] = (int64_t)at;
 		high[o] = low[o] + 1 < x->in ? low[o] + 1 : low[o];
 		part[o] = at - (float)low[o];
+		is_whole &= part[o] == 0;
 	}
-	*axis = (struct resize_axis){x->in, x->out, low, high, part};
+	*axis = (struct resize_axis){x->in, x->out, low, high, part, is_whole};
 }
 
 static int resize_image(struct lowering *l, const struct graph_node *n, const struct resizing *how,

@@ -2,9 +2,26 @@
 
 #include <string.h>
 
+/* A row of single numbers that are input pixels. */
+static void picks(const struct resize *r, const float *from, float *to)
+{
+	const int64_t in = r->in_pixel, out = r->out_pixel;
+
+	if (in == 1 && out == 1)
+		for (int64_t j = 0; j < r->w.out; j++)
+			to[j] = from[r->w.low[j]];
+	else
+		for (int64_t j = 0; j < r->w.out; j++)
+			to[j * out] = from[r->w.low[j] * in];
+}
+
 /* A row of output pixels between two rows of input pixels. */
 static void row(const struct resize *r, const float *low, const float *high, float part, float *to)
 {
+	if (part == 0 && r->w.is_whole && r->channels == 1) {
+		picks(r, low, to);
+		return;
+	}
 	for (int64_t j = 0; j < r->w.out; j++) {
 		const int64_t left = r->w.low[j] * r->in_pixel, right = r->w.high[j] * r->in_pixel;
 		const float side = r->w.part[j];
@@ -12,10 +29,6 @@ static void row(const struct resize *r, const float *low, const float *high, flo
 		const float c = part * (1 - side), d = part * side;
 		float *pixel = to + j * r->out_pixel;
 
-		if (part == 0 && side == 0 && r->channels == 1) {
-			*pixel = low[left];
-			continue;
-		}
 		if (part == 0 && side == 0) {
 			memcpy(pixel, low + left, (size_t)r->channels * sizeof *pixel);
 			continue;

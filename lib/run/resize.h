@@ -9,6 +9,7 @@ struct resize_axis {
 	int64_t in, out;
 	const int64_t *low, *high;
 	const float *part;
+	int is_whole; /* all parts are 0 */
 };
 
 struct resize {
