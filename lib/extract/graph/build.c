@@ -142,6 +142,11 @@ void build_ints(struct build *b, struct graph_node *n, const char *name, const i
 	a->nints = count;
 }
 
+void build_attr(struct build *b, struct graph_node *n, const struct attr *a)
+{
+	*add(b, n, a->name) = *a;
+}
+
 const struct shape *build_shape(const struct build *b, int value)
 {
 	static const struct shape unknown = {.rank = RANK_UNKNOWN};

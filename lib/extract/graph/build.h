@@ -37,6 +37,13 @@ void build_float(struct build *b, struct graph_node *n, const char *name, float 
 void build_str(struct build *b, struct graph_node *n, const char *name, const char *s);
 void build_ints(struct build *b, struct graph_node *n, const char *name, const int64_t *v,
 		int count);
+/* The same attribute. */
+void build_attr(struct build *b, struct graph_node *n, const struct attr *a);
+/* The node that was added last. */
+static inline struct graph_node *build_last(struct build *b)
+{
+	return &b->g->node[b->g->nnode - 1];
+}
 
 /* What the file says of the shape of a value; rank RANK_UNKNOWN: nothing. */
 const struct shape *build_shape(const struct build *b, int value);

@@ -14,34 +14,36 @@ int rewrite_out(const struct rewrite *r, int i)
 
 int rewrite_between(struct rewrite *r, const char *what)
 {
-	int out = rewrite_out(r, 0);
+	const int out = rewrite_out(r, 0);
 	const char *name = r->n->name[0] ? r->n->name : out < 0 ? "" : r->b.g->value[out]->name;
 
 	return build_value(&r->b, arena_printf(r->b.a, "%s/%s", name, what));
 }
 
-int rewrite_made(struct rewrite *r, int i)
+static int between(const struct formula *f, const char *what)
 {
-	int out = rewrite_out(r, i);
-
-	return out < 0 ? rewrite_between(r, "unread") : out;
+	return rewrite_between(f->ctx, what);
 }
 
-struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *in, int nin,
-				int out)
+int rewrite_make(struct rewrite *r, const char *fmt, ...)
 {
-	struct graph_node *n = build_node(&r->b, type, in, nin, &out, 1);
+	const struct formula f = {.b = &r->b,
+				  .name = r->n->name,
+				  .in = r->n->in,
+				  .out = r->n->out,
+				  .nin = r->n->nin,
+				  .nout = r->n->nout,
+				  .attr = r->n->attr,
+				  .nattr = r->n->nattr,
+				  .between = between,
+				  .ctx = r};
+	va_list ap;
+	int value;
 
-	n->name = r->n->name;
-	return n;
-}
-
-int rewrite_one(struct rewrite *r, const char *type, int in, const char *what)
-{
-	int out = rewrite_between(r, what);
-
-	rewrite_node(r, type, &in, 1, out);
-	return out;
+	va_start(ap, fmt);
+	value = formula_build(&f, fmt, ap);
+	va_end(ap);
+	return value;
 }
 
 void rewrite_keep(struct rewrite *r)
@@ -51,43 +53,55 @@ void rewrite_keep(struct rewrite *r)
 
 int rewrite_plus(struct rewrite *r, int in, int addend)
 {
-	const int both[] = {in, addend};
-	int out;
-
-	if (addend < 0)
-		return in;
-	out = rewrite_between(r, "sum");
-	rewrite_node(r, "Add", both, 2, out);
-	return out;
+	return addend < 0 ? in : rewrite_make(r, "sum = Add(@%d @%d)", in, addend);
 }
 
-void rewrite_copy_attrs(struct rewrite *r, struct graph_node *n, const char *but)
+const char *rewrite_product(int addend)
 {
-	n->attr = arena_array(r->b.a, struct attr, r->n->nattr + 1);
-	n->nattr = 0;
-	for (int i = 0; i < r->n->nattr; i++)
-		if (strncmp(r->n->attr[i].name, but, strlen(but)) != 0)
-			n->attr[n->nattr++] = r->n->attr[i];
+	return addend < 0 ? "$0" : "product";
+}
+
+void rewrite_sum(struct rewrite *r, int product, int addend)
+{
+	if (addend >= 0)
+		rewrite_make(r, "$0 = Add(@%d @%d)", product, addend);
+}
+
+int rewrite_concat(struct rewrite *r, int (*part)(struct rewrite *r, int i), const char *made)
+{
+	const int count = r->n->nin > 4 ? (r->n->nin - 2) / 3 : 0;
+	int *in = arena_array(r->b.a, int, count + 1);
+
+	for (int i = 0; i < count; i++)
+		in[i] = part(r, 2 + 3 * i);
+	rewrite_make(r, "%s = Concat() axis=%lld", made, (long long)node_int(r->n, "axis", 0));
+	build_last(&r->b)->in = in;
+	build_last(&r->b)->nin = build_last(&r->b)->ndeps = count;
+	return build_last(&r->b)->out[0];
 }
 
 /* The activation that an attribute names, from `in` to the node's output. */
 static void activate(struct rewrite *r, int in, const char *type)
 {
+	static const struct {
+		const char *type, *first, *second;
+	} names[] = {{"Clip", "min", "max"},
+		     {"LeakyRelu", "alpha", NULL},
+		     {"HardSigmoid", "alpha", "beta"}};
 	const struct attr *given = node_attr(r->n, "activation_params");
-	float p = given && given->nfloats > 0 ? given->floats[0]
-					      : node_float(r->n, "activation_alpha", 0);
-	float q = given && given->nfloats > 1 ? given->floats[1]
-					      : node_float(r->n, "activation_beta", 0);
-	struct graph_node *n = rewrite_node(r, type, &in, 1, rewrite_made(r, 0));
+	const float p = given && given->nfloats > 0 ? given->floats[0]
+						    : node_float(r->n, "activation_alpha", 0);
+	const float q = given && given->nfloats > 1 ? given->floats[1]
+						    : node_float(r->n, "activation_beta", 0);
 
-	if (!strcmp(type, "Clip")) {
-		build_float(&r->b, n, "min", p);
-		build_float(&r->b, n, "max", q);
-	} else if (!strcmp(type, "LeakyRelu")) {
-		build_float(&r->b, n, "alpha", p);
-	} else if (!strcmp(type, "HardSigmoid")) {
-		build_float(&r->b, n, "alpha", p);
-		build_float(&r->b, n, "beta", q);
+	rewrite_make(r, "$0 = Identity(@%d)", in);
+	build_last(&r->b)->type = type;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(type, names[i].type) != 0)
+			continue;
+		build_float(&r->b, build_last(&r->b), names[i].first, p);
+		if (names[i].second)
+			build_float(&r->b, build_last(&r->b), names[i].second, q);
 	}
 }
 
@@ -95,140 +109,80 @@ static void activate(struct rewrite *r, int in, const char *type)
 static void fused(struct rewrite *r)
 {
 	const char *activation = node_str(r->n, "activation", "");
-	const int addend = strcmp(r->row->onnx, "Conv") ? -1 : rewrite_in(r, 3);
-	int out = activation[0] || addend >= 0 ? rewrite_between(r, "product") : rewrite_made(r, 0);
-	int in[3], nin = 3;
-	struct graph_node *n;
+	const int addend = strcmp(r->onnx, "Conv") ? -1 : rewrite_in(r, 3);
+	int out = rewrite_make(r, "%s = %s(0 1 2) *-activation",
+			       activation[0] ? "product" : rewrite_product(addend), r->onnx);
 
-	for (int i = 0; i < 3; i++)
-		in[i] = rewrite_in(r, i);
-	while (nin > 1 && in[nin - 1] < 0)
-		nin--;
-	n = rewrite_node(r, r->row->onnx, in, nin, out);
-	rewrite_copy_attrs(r, n, "activation");
-	n->channels_last = r->row->channels_last;
-	if (addend >= 0 && activation[0]) {
-		out = rewrite_plus(r, out, addend);
-	} else if (addend >= 0) {
-		const int both[] = {out, addend};
-
-		rewrite_node(r, "Add", both, 2, rewrite_made(r, 0));
+	build_last(&r->b)->channels_last = r->channels_last;
+	if (!activation[0]) {
+		rewrite_sum(r, out, addend);
+		return;
 	}
-	if (activation[0])
-		activate(r, out, activation);
-}
-
-static void fused_matmul(struct rewrite *r)
-{
-	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
-	struct graph_node *n = rewrite_node(r, "MatMul", in, 2, rewrite_made(r, 0));
-
-	rewrite_copy_attrs(r, n, "activation");
-}
-
-/* A pool. One of blocks of channels has the shapes of one without. */
-static void pool(struct rewrite *r)
-{
-	struct graph_node *n =
-		rewrite_node(r, r->row->onnx, r->n->in, r->n->nin, rewrite_made(r, 0));
-
-	n->attr = r->n->attr;
-	n->nattr = r->n->nattr;
-	n->channels_last = r->row->channels_last;
-}
-
-static void turn(struct rewrite *r, int in, int out, int to_last)
-{
-	static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
-
-	build_ints(&r->b, rewrite_node(r, "Transpose", &in, 1, out), "perm", to_last ? last : first,
-		   4);
+	out = rewrite_plus(r, out, addend);
+	activate(r, out, activation);
 }
 
 static void reorder_input(struct rewrite *r)
 {
-	int in = rewrite_in(r, 0), first = in;
+	const int is_last = node_int(r->n, "channels_last", 0) != 0;
+	const int first =
+		is_last ? rewrite_make(r, "first = Transpose(0) perm=[0,3,1,2]") : rewrite_in(r, 0);
 
-	if (node_int(r->n, "channels_last", 0)) {
-		first = rewrite_between(r, "first");
-		turn(r, in, first, 0);
-	}
-	build_int(&r->b, rewrite_node(r, "BlockChannels", &first, 1, rewrite_made(r, 0)), "block",
-		  r->block);
+	rewrite_make(r, "$0 = BlockChannels(@%d) block=%d", first, r->block);
 }
 
 /* What was padded to whole blocks goes. */
 static void reorder_output(struct rewrite *r)
 {
-	const int64_t from = 0, to = node_int(r->n, "channels", INT64_MAX), axis = 1;
-	int last = node_int(r->n, "channels_last", 0) != 0, in = rewrite_in(r, 0);
-	int out = last ? rewrite_between(r, "first") : rewrite_made(r, 0);
-	struct graph_node *n = rewrite_node(r, "Slice", &in, 1, out);
+	const int is_last = node_int(r->n, "channels_last", 0) != 0;
 
-	build_ints(&r->b, n, "starts", &from, 1);
-	build_ints(&r->b, n, "ends", &to, 1);
-	build_ints(&r->b, n, "axes", &axis, 1);
-	if (last)
-		turn(r, out, rewrite_made(r, 0), 1);
+	rewrite_make(r, "%s = Slice(0) starts=[0] ends=[%lld] axes=[1]", is_last ? "first" : "$0",
+		     (long long)node_int(r->n, "channels", INT64_MAX));
+	if (is_last)
+		rewrite_make(r, "$0 = Transpose(@%d) perm=[0,2,3,1]", build_last(&r->b)->out[0]);
 }
 
 static void nchwc_upsample(struct rewrite *r)
 {
 	const struct attr *a = node_attr(r->n, "scales");
-	int in = rewrite_in(r, 0), out = rewrite_made(r, 0);
-	struct graph_node *n = rewrite_node(r, "Upsample", &in, 1, out);
-	struct attr *to = arena_new(r->b.a, struct attr);
+	struct attr to = {.name = "scales"};
 
-	*to = (struct attr){.name = "scales"};
-	to->floats = arena_array(r->b.a, float, a ? a->nints + 1 : 1);
+	to.floats = arena_array(r->b.a, float, a ? a->nints + 1 : 1);
 	for (int i = 0; a && i < a->nints; i++)
-		to->floats[to->nfloats++] = (float)a->ints[i];
-	n->attr = to;
-	n->nattr = 1;
+		to.floats[to.nfloats++] = (float)a->ints[i];
+	rewrite_make(r, "$0 = Upsample(0)");
+	build_attr(&r->b, build_last(&r->b), &to);
 }
 
 /* GELU of a sum with a bias. */
 static void bias_gelu(struct rewrite *r)
 {
-	int in = rewrite_plus(r, rewrite_in(r, 0), rewrite_in(r, 1));
-	struct graph_node *n = rewrite_node(r, "Gelu", &in, 1, rewrite_made(r, 0));
+	rewrite_make(r, "$0 = Gelu(@%d)%s", rewrite_plus(r, rewrite_in(r, 0), rewrite_in(r, 1)),
+		     strcmp(r->n->type, "FastGelu") ? "" : " approximate=tanh");
+}
 
-	if (!strcmp(r->n->type, "FastGelu"))
-		build_str(&r->b, n, "approximate", "tanh");
+static void say_epsilon(struct rewrite *r)
+{
+	build_float(&r->b, build_last(&r->b), "epsilon", node_float(r->n, "epsilon", 1e-12F));
 }
 
 /* Normalization of a sum: of input, skip and a bias; the sum is output 3. */
 static void skip_norm(struct rewrite *r)
 {
-	int simple = strstr(r->n->type, "Simplified") != NULL;
-	int bias = rewrite_in(r, simple ? 3 : 4), sum = rewrite_out(r, 3);
-	int first[] = {rewrite_in(r, 0), rewrite_in(r, 1)}, in[3], out[3];
-	struct graph_node *n;
+	const int is_simple = strstr(r->n->type, "Simplified") != NULL;
+	const int skip = rewrite_plus(r, rewrite_in(r, 1), rewrite_in(r, is_simple ? 3 : 4));
+	const int sum =
+		rewrite_make(r, "%s = Add(0 @%d)", rewrite_out(r, 3) < 0 ? "sum" : "$3", skip);
 
-	if (bias >= 0)
-		first[1] = rewrite_plus(r, first[1], bias);
-	if (sum < 0)
-		sum = rewrite_between(r, "sum");
-	rewrite_node(r, "Add", first, 2, sum);
-	in[0] = sum;
-	in[1] = rewrite_in(r, 2);
-	in[2] = simple ? -1 : rewrite_in(r, 3);
-	for (int i = 0; i < 3; i++)
-		out[i] = rewrite_out(r, i);
-	n = build_node(&r->b, simple ? "SimplifiedLayerNormalization" : "LayerNormalization", in,
-		       in[2] < 0 ? 2 : 3, out, out[1] < 0 && out[2] < 0 ? 1 : 3);
-	n->name = r->n->name;
-	build_float(&r->b, n, "epsilon", node_float(r->n, "epsilon", 1e-12F));
+	rewrite_make(r, "$0? $1? $2? = %s(@%d 2 @%d)",
+		     is_simple ? "SimplifiedLayerNormalization" : "LayerNormalization", sum,
+		     is_simple ? -1 : rewrite_in(r, 3));
+	say_epsilon(r);
 }
 
-int rewrite_size(struct rewrite *r, int of, int64_t axis)
+int rewrite_size(struct rewrite *r, int of, int axis)
 {
-	int out = rewrite_between(r, "size");
-	struct graph_node *n = rewrite_node(r, "Shape", &of, 1, out);
-
-	build_int(&r->b, n, "start", axis);
-	build_int(&r->b, n, "end", axis + 1);
-	return out;
+	return rewrite_make(r, "size = Shape(@%d) start=%d end=%d", of, axis, axis + 1);
 }
 
 /* Looks rows of a table up: those that an input names, or, without it, the first ones, a row a
@@ -236,162 +190,150 @@ int rewrite_size(struct rewrite *r, int of, int64_t axis)
 static int rows_of(struct rewrite *r, int table, int by, const char *what)
 {
 	const int64_t zero = 0;
-	int out, in[4] = {rewrite_in(r, table), rewrite_in(r, by)};
+	int start, size;
 
-	if (in[0] < 0 || (in[1] < 0 && table != 3))
+	if (rewrite_in(r, table) < 0 || (rewrite_in(r, by) < 0 && table != 3))
 		return -1;
-	out = rewrite_between(r, what);
-	if (in[1] >= 0) {
-		rewrite_node(r, "Gather", in, 2, out);
-		return out;
-	}
-	in[1] = in[3] = build_integers(&r->b, &zero, 1);
-	in[2] = rewrite_size(r, rewrite_in(r, 0), 1);
-	rewrite_node(r, "Slice", in, 4, out);
-	return out;
+	if (rewrite_in(r, by) >= 0)
+		return rewrite_make(r, "%s = Gather(%d %d)", what, table, by);
+	start = build_integers(&r->b, &zero, 1);
+	size = rewrite_size(r, rewrite_in(r, 0), 1);
+	return rewrite_make(r, "%s = Slice(%d @%d @%d @%d)", what, table, start, size, start);
 }
 
-/* How many words each text has: as the mask (input 7) tells, else 0. */
-static void count_words(struct rewrite *r)
-{
-	const int64_t axis = 1;
-	int mask = rewrite_in(r, 7), size;
-	struct graph_node *n;
-
-	if (mask < 0) {
-		size = rewrite_size(r, rewrite_in(r, 0), 0);
-		rewrite_node(r, "ConstantOfShape", &size, 1, rewrite_out(r, 1));
-		return;
-	}
-	n = rewrite_node(r, "ReduceSum", &mask, 1, rewrite_out(r, 1));
-	build_ints(&r->b, n, "axes", &axis, 1);
-	build_int(&r->b, n, "keepdims", 0);
-}
-
-/* The sum of the rows of tables for words, places and kinds, normalized. */
+/* The sum of the rows of tables for words, places and kinds, normalized. How many words each text
+ * has the mask tells (input 7); without it, there are 0. */
 static void embed_norm(struct rewrite *r)
 {
 	int sum = rows_of(r, 2, 0, "words"), places = rows_of(r, 3, 8, "places");
-	int all = rewrite_out(r, 2), in[3];
 
 	sum = rewrite_plus(r, rewrite_plus(r, sum, places), rows_of(r, 4, 1, "kinds"));
-	in[0] = sum;
-	in[1] = rewrite_in(r, 5);
-	in[2] = rewrite_in(r, 6);
-	build_float(
-		&r->b,
-		rewrite_node(r, "LayerNormalization", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0)),
-		"epsilon", node_float(r->n, "epsilon", 1e-12F));
-	if (all >= 0)
-		rewrite_node(r, "Identity", &sum, 1, all);
-	if (rewrite_out(r, 1) >= 0)
-		count_words(r);
+	rewrite_make(r, "$0 = LayerNormalization(@%d 5 6)", sum);
+	say_epsilon(r);
+	if (rewrite_out(r, 2) >= 0)
+		rewrite_make(r, "$2 = Identity(@%d)", sum);
+	if (rewrite_out(r, 1) >= 0 && rewrite_in(r, 7) >= 0)
+		rewrite_make(r, "$1 = ReduceSum(7) axes=[1] keepdims=0");
+	else if (rewrite_out(r, 1) >= 0)
+		rewrite_make(r, "size = Shape(0) start=0 end=1; $1 = ConstantOfShape(size)");
 }
 
-static const struct rewrite_row table[] = {
-	{"", "Attention", rewrite_attention},
-	{"com.microsoft", "Attention", rewrite_ms_attention},
-	{"com.microsoft", "MultiHeadAttention", rewrite_multi_head},
-	{"com.microsoft", "GroupQueryAttention", rewrite_group_query},
-	{"com.microsoft", "QAttention", rewrite_q_attention},
-	{"com.microsoft", "FusedConv", fused, "Conv"},
-	{"com.microsoft", "NhwcFusedConv", fused, "Conv", 1},
-	{"com.microsoft", "NhwcConv", fused, "Conv", 1},
-	{"com.microsoft", "NhwcMaxPool", pool, "MaxPool", 1},
-	{"com.ms.internal.nhwc", "Conv", fused, "Conv", 1},
-	{"com.ms.internal.nhwc", "MaxPool", pool, "MaxPool", 1},
-	{"com.ms.internal.nhwc", "AveragePool", pool, "AveragePool", 1},
-	{"com.microsoft", "FusedGemm", fused, "Gemm"},
-	{"com.microsoft", "FusedMatMul", fused_matmul},
-	{"com.microsoft", "TransposeMatMul", fused_matmul},
-	{"com.microsoft", "BiasGelu", bias_gelu},
-	{"com.microsoft", "FastGelu", bias_gelu},
-	{"com.microsoft", "SkipLayerNormalization", skip_norm},
-	{"com.microsoft", "SkipSimplifiedLayerNormalization", skip_norm},
-	{"com.microsoft", "EmbedLayerNormalization", embed_norm},
-	{"com.microsoft", "MatMulNBits", rewrite_matmul_bits},
-	{"com.microsoft", "MatMulBnb4", rewrite_matmul_bits},
-	{"com.microsoft", "MatMulFpQ4", rewrite_matmul_bits},
-	{"com.microsoft", "QLinearConv", rewrite_q_conv},
-	{"com.microsoft", "QLinearAdd", rewrite_q_binary},
-	{"com.microsoft", "QLinearMul", rewrite_q_binary},
-	{"com.microsoft", "QLinearConcat", rewrite_q_concat},
-	{"com.microsoft", "QLinearAveragePool", rewrite_q_pool},
-	{"com.microsoft", "QLinearGlobalAveragePool", rewrite_q_pool},
-	{"com.microsoft", "QGemm", rewrite_q_gemm},
-	{"com.microsoft", "DynamicQuantizeMatMul", rewrite_dynamic_matmul},
-	{"com.microsoft", "DynamicQuantizeLSTM", rewrite_dynamic_lstm},
-	{"com.microsoft", "MatMulIntegerToFloat", rewrite_matmul_to_float},
-	{"com.microsoft.nchwc", "Conv", fused, "Conv"},
-	{"com.microsoft.nchwc", "MaxPool", pool, "MaxPool"},
-	{"com.microsoft.nchwc", "AveragePool", pool, "AveragePool"},
-	{"com.microsoft.nchwc", "GlobalMaxPool", pool, "GlobalMaxPool"},
-	{"com.microsoft.nchwc", "GlobalAveragePool", pool, "GlobalAveragePool"},
-	{"com.microsoft.nchwc", "Upsample", nchwc_upsample},
-	{"com.microsoft.nchwc", "ReorderInput", reorder_input},
-	{"com.microsoft.nchwc", "ReorderOutput", reorder_output},
-};
+#define MS "com.microsoft"
+#define NHWC "com.ms.internal.nhwc"
+#define NCHWC "com.microsoft.nchwc"
+/* A pool of blocks of channels has the shapes of one without. */
+#define POOL(type)                                                                                 \
+	{                                                                                          \
+		{                                                                                  \
+			NULL, "$0 = " type "(0) *"                                                 \
+		}                                                                                  \
+	}
+#define REAL_RESULT(type)                                                                          \
+	"real1 = DequantizeLinear(0 1 2) axis=1; real2 = DequantizeLinear(3 4 5) axis=1; "         \
+	"result = " type "(real1 real2); $0 = QuantizeLinear(result 6 7)"
 
-/* These become nodes that say all that they compute. */
-static const struct rewrite_row whole[] = {
-	{"", "ConvInteger", rewrite_integers},
-	{"", "DynamicQuantizeLinear", rewrite_dynamic_quantize},
-	{"", "MatMulInteger", rewrite_integers},
-	{"", "QLinearConv", rewrite_linear_conv},
-	{"", "QLinearMatMul", rewrite_linear_matmul},
-	{"com.microsoft", "Attention", rewrite_run_attention},
-	{"com.microsoft", "BiasGelu", bias_gelu},
-	{"com.microsoft", "EmbedLayerNormalization", embed_norm},
-	{"com.microsoft", "FastGelu", bias_gelu},
-	{"com.microsoft", "FusedConv", fused, "Conv"},
-	{"com.microsoft", "FusedGemm", fused, "Gemm"},
-	{"com.microsoft", "FusedMatMul", rewrite_run_matmul},
-	{"com.microsoft", "Gelu", rewrite_gelu},
-	{"com.microsoft", "GroupQueryAttention", rewrite_run_group_query},
-	{"com.microsoft", "MatMulNBits", rewrite_linear_bits},
-	{"com.microsoft", "MultiHeadAttention", rewrite_run_multi_head},
-	{"com.microsoft", "QAttention", rewrite_run_q_attention},
-	{"com.microsoft", "QGemm", rewrite_linear_gemm},
-	{"com.microsoft", "QLinearAdd", rewrite_linear_binary},
-	{"com.microsoft", "QLinearAveragePool", rewrite_linear_unary},
-	{"com.microsoft", "QLinearConcat", rewrite_linear_concat},
-	{"com.microsoft", "QLinearGlobalAveragePool", rewrite_linear_unary},
-	{"com.microsoft", "QLinearLeakyRelu", rewrite_linear_unary},
-	{"com.microsoft", "QLinearMul", rewrite_linear_binary},
-	{"com.microsoft", "QLinearSigmoid", rewrite_linear_unary},
-	{"com.microsoft", "QLinearSoftmax", rewrite_linear_softmax},
-	{"com.microsoft", "QLinearWhere", rewrite_linear_where},
-	{"com.microsoft", "QuickGelu", rewrite_quick_gelu},
-	{"com.microsoft", "RotaryEmbedding", rewrite_run_rotary},
-	{"com.microsoft", "SkipLayerNormalization", skip_norm},
-	{"com.microsoft", "SkipSimplifiedLayerNormalization", skip_norm},
-	{"com.microsoft", "TransposeMatMul", rewrite_run_matmul},
+static const struct rewrite_row table[] = {
+	{"", "Attention", {{rewrite_attention}}},
+	{"", "ConvInteger", {{0}, {rewrite_integers}}},
+	{"", "DynamicQuantizeLinear", {{0}, {rewrite_dynamic_quantize}}},
+	{"", "MatMulInteger", {{0}, {rewrite_integers}}},
+	{"", "QLinearConv", {{0}, {rewrite_linear_conv}}},
+	{"", "QLinearMatMul", {{0}, {rewrite_linear_matmul}}},
+	{MS, "Attention", {{rewrite_ms_attention}, {rewrite_run_attention}}},
+	{MS, "BiasGelu", {{bias_gelu}, {bias_gelu}}},
+	{MS, "DynamicQuantizeLSTM", {{rewrite_dynamic_lstm}}},
+	{MS, "DynamicQuantizeMatMul", {{rewrite_dynamic_matmul}}},
+	{MS, "EmbedLayerNormalization", {{embed_norm}, {embed_norm}}},
+	{MS, "FastGelu", {{bias_gelu}, {bias_gelu}}},
+	{MS, "FusedConv", {{fused, "Conv"}, {fused, "Conv"}}},
+	{MS, "FusedGemm", {{fused, "Gemm"}, {fused, "Gemm"}}},
+	{MS, "FusedMatMul", {{NULL, "$0 = MatMul(0 1) *-activation"}, {rewrite_run_matmul}}},
+	{MS, "Gelu", {{0}, {NULL, "$0 = Gelu(0)"}}},
+	{MS, "GroupQueryAttention", {{rewrite_group_query}, {rewrite_run_group_query}}},
+	{MS, "MatMulBnb4", {{rewrite_matmul_bits}}},
+	{MS, "MatMulFpQ4", {{rewrite_matmul_bits}}},
+	{MS, "MatMulIntegerToFloat", {{rewrite_matmul_to_float}}},
+	{MS, "MatMulNBits", {{rewrite_matmul_bits}, {rewrite_linear_bits}}},
+	{MS, "MultiHeadAttention", {{rewrite_multi_head}, {rewrite_run_multi_head}}},
+	{MS, "NhwcConv", {{fused, "Conv"}}, 1},
+	{MS, "NhwcFusedConv", {{fused, "Conv"}}, 1},
+	{MS, "NhwcMaxPool", POOL("MaxPool"), 1},
+	{MS, "QAttention", {{rewrite_q_attention}, {rewrite_run_q_attention}}},
+	/* A, scale, zero, B, scale, zero, C, and the scale and zero of the result. */
+	{MS,
+	 "QGemm",
+	 {{NULL, "$0 = QLinearMatMul(0 1 2 3 4 5 7 8) transA transB"}, {rewrite_linear_gemm}}},
+	/* Results halfway between two steps may be a step from onnxruntime's, which multiplies what
+	 * is left of whole numbers by one factor, and adds the zero point of the result before it
+	 * rounds. QuantizeLinear rounds first. */
+	{MS, "QLinearAdd", {{NULL, "$0 = Add(0 3)"}, {NULL, REAL_RESULT("Add")}}},
+	{MS, "QLinearMul", {{NULL, "$0 = Mul(0 3)"}, {NULL, REAL_RESULT("Mul")}}},
+	{MS, "QLinearAveragePool", {{rewrite_q_pool}, {rewrite_linear_unary}}},
+	{MS, "QLinearConcat", {{rewrite_q_concat}, {rewrite_linear_concat}}},
+	{MS, "QLinearConv", {{rewrite_q_conv}}},
+	{MS, "QLinearGlobalAveragePool", {{rewrite_q_pool}, {rewrite_linear_unary}}},
+	{MS, "QLinearLeakyRelu", {{0}, {rewrite_linear_unary}}},
+	{MS, "QLinearSigmoid", {{0}, {rewrite_linear_unary}}},
+	{MS, "QLinearSoftmax", {{0}, {rewrite_linear_softmax}}},
+	{MS,
+	 "QLinearWhere",
+	 {{0},
+	  {NULL, "real1 = DequantizeLinear(1 2 3) axis=1; real2 = DequantizeLinear(4 5 6) axis=1; "
+		 "result = Where(0 real1 real2); $0 = QuantizeLinear(result 7 8)"}}},
+	{MS, "QuickGelu", {{0}, {rewrite_quick_gelu}}},
+	{MS, "RotaryEmbedding", {{0}, {rewrite_run_rotary}}},
+	{MS, "SkipLayerNormalization", {{skip_norm}, {skip_norm}}},
+	{MS, "SkipSimplifiedLayerNormalization", {{skip_norm}, {skip_norm}}},
+	{MS, "TransposeMatMul", {{NULL, "$0 = MatMul(0 1) *-activation"}, {rewrite_run_matmul}}},
+	{NHWC, "AveragePool", POOL("AveragePool"), 1},
+	{NHWC, "Conv", {{fused, "Conv"}}, 1},
+	{NHWC, "MaxPool", POOL("MaxPool"), 1},
+	{NCHWC, "AveragePool", POOL("AveragePool")},
+	{NCHWC, "Conv", {{fused, "Conv"}}},
+	{NCHWC, "GlobalAveragePool", POOL("GlobalAveragePool")},
+	{NCHWC, "GlobalMaxPool", POOL("GlobalMaxPool")},
+	{NCHWC, "MaxPool", POOL("MaxPool")},
+	{NCHWC, "ReorderInput", {{reorder_input}}},
+	{NCHWC, "ReorderOutput", {{reorder_output}}},
+	{NCHWC, "Upsample", {{nchwc_upsample}}},
 };
 
 static const struct rewrite_row *find(const struct graph_node *n, int runs)
 {
 	const char *domain = strcmp(n->domain, "ai.onnx") ? n->domain : "";
-	const struct rewrite_row *row = runs ? whole : table;
-	const size_t rows = runs ? sizeof whole / sizeof *whole : sizeof table / sizeof *table;
 
-	for (size_t i = 0; i < rows; i++)
-		if (!strcmp(row[i].type, n->type) && !strcmp(row[i].domain, domain) && n->nin)
-			return &row[i];
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].type, n->type) && !strcmp(table[i].domain, domain) && n->nin)
+			return table[i].how[runs].fn || table[i].how[runs].onnx ? &table[i] : NULL;
 	return NULL;
 }
 
 /* Blocks have 16 channels, or 8 if the filters of a convolution are no multiple of that. */
-static int64_t block_size(const struct graph *g)
+static int block_size(const struct graph *g)
 {
 	for (int i = 0; i < g->nnode; i++) {
 		const struct graph_node *n = &g->node[i];
 		const struct value *w = node_in(g, n, 1);
 
-		if (!strcmp(n->domain, "com.microsoft.nchwc") && !strcmp(n->type, "Conv") && w &&
+		if (!strcmp(n->domain, NCHWC) && !strcmp(n->type, "Conv") && w &&
 		    w->shape.rank > 0 && w->shape.dim[0] % 16)
 			return 8;
 	}
 	return 16;
+}
+
+static void replace(struct rewrite *r, const struct rewrite_row *row, int runs)
+{
+	const struct rewrite_how *how = &row->how[runs];
+
+	r->onnx = how->onnx;
+	r->channels_last = row->channels_last;
+	if (how->fn) {
+		how->fn(r);
+		return;
+	}
+	rewrite_make(r, "%s", how->onnx);
+	build_last(&r->b)->channels_last = row->channels_last;
 }
 
 void onnx_rewrite(struct graph *g, int runs)
@@ -407,11 +349,12 @@ void onnx_rewrite(struct graph *g, int runs)
 	r.block = block_size(g);
 	old = graph_start_over(g, &n);
 	for (int i = 0; i < n; i++) {
+		const struct rewrite_row *row = find(&old[i], runs);
+
 		r.n = &old[i];
-		r.row = find(r.n, runs);
-		if (r.row)
-			r.row->fn(&r);
+		if (row)
+			replace(&r, row, runs);
 		else
-			*graph_add_node(g) = old[i];
+			rewrite_keep(&r);
 	}
 }

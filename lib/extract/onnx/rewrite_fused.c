@@ -4,20 +4,11 @@
 
 #include <string.h>
 
-void rewrite_gelu(struct rewrite *r)
-{
-	const int in = rewrite_in(r, 0);
-
-	rewrite_node(r, "Gelu", &in, 1, rewrite_made(r, 0));
-}
-
 /* x * sigmoid(alpha * x) */
 void rewrite_quick_gelu(struct rewrite *r)
 {
-	const int in = rewrite_in(r, 0);
-
-	build_float(&r->b, rewrite_node(r, "Swish", &in, 1, rewrite_made(r, 0)), "alpha",
-		    node_float(r->n, "alpha", 1.702F));
+	rewrite_make(r, "$0 = Swish(0)");
+	build_float(&r->b, build_last(&r->b), "alpha", node_float(r->n, "alpha", 1.702F));
 }
 
 /* Has an input one dimension, as the file says? A vector is not transposed. */
@@ -48,18 +39,13 @@ void rewrite_run_matmul(struct rewrite *r)
 	const char *b = lacks_k ? "j" : letters(r, "transB", "transBatchB", 'j', 'k');
 	const int is_plain = (lacks_i || !strcmp(a, "...ij")) && (lacks_k || !strcmp(b, "...jk"));
 	const float alpha = node_float(r->n, "alpha", 1);
-	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
-	const int out = alpha == 1 ? rewrite_made(r, 0) : rewrite_between(r, "product");
-	struct graph_node *n;
+	const int out = rewrite_make(r, "%s = %s(0 1)", alpha == 1 ? "$0" : "product",
+				     is_plain ? "MatMul" : "Einsum");
 
-	n = rewrite_node(r, is_plain ? "MatMul" : "Einsum", in, 2, out);
 	if (!is_plain)
-		build_str(&r->b, n, "equation",
+		build_str(&r->b, build_last(&r->b), "equation",
 			  arena_printf(r->b.a, "%s,%s->...%s%s", a, b, lacks_i ? "" : "i",
 				       lacks_k ? "" : "k"));
-	if (alpha != 1) {
-		const int scaled[] = {out, build_number(&r->b, (double)alpha)};
-
-		rewrite_node(r, "Mul", scaled, 2, rewrite_made(r, 0));
-	}
+	if (alpha != 1)
+		rewrite_make(r, "$0 = Mul(@%d @%d)", out, build_number(&r->b, (double)alpha));
 }

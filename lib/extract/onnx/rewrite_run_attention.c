@@ -2,20 +2,17 @@
  * ONNX's has two more inputs then, which onnxruntime alone has: a mask of keys, and the number of
  * each batch's last key (lib/run/lower_attention.c). What is of another kind stays as it is, which
  * is refused. */
-#include <string.h>
-
+#include "lib/base/words.h"
 #include "lib/extract/onnx/rewrite.h"
 
 /* Does the node have other attributes than these that are not 0? */
-static int is_strange(const struct rewrite *r, const char *const *names)
+static int is_strange(const struct rewrite *r, const char *names)
 {
 	for (int i = 0; i < r->n->nattr; i++) {
 		const struct attr *a = &r->n->attr[i];
-		int k = 0;
 
-		while (names[k] && strcmp(names[k], a->name) != 0)
-			k++;
-		if (!names[k] && (a->i || a->f != 0 || a->s || a->nints || a->nfloats || a->tensor))
+		if (!words_are(names, a->name) &&
+		    (a->i || a->f != 0 || a->s || a->nints || a->nfloats || a->tensor))
 			return 1;
 	}
 	return 0;
@@ -33,21 +30,21 @@ static int has_inputs(const struct rewrite *r, int first)
 /* This is an attention of heads. It may have past keys and values, and outputs of present ones. */
 struct attention {
 	int part[3], mask, past[2], hides, last;
-	int out[3];
+	const char *out; /* what it makes, in a formula */
 	int64_t heads, own;
 	int is_causal;
 };
 
-static void attend(struct rewrite *r, const struct attention *a)
+static int attend(struct rewrite *r, const struct attention *a)
 {
-	const int in[] = {a->part[0], a->part[1], a->part[2], a->mask, a->past[0],
-			  a->past[1], -1,	  a->hides,   a->last};
-	struct graph_node *n = build_node(&r->b, "Attention", in, 9, a->out, 3);
+	const int out = rewrite_make(
+		r,
+		"%s = Attention(@%d @%d @%d @%d @%d @%d - @%d @%d) q_num_heads=%lld "
+		"kv_num_heads=%lld is_causal=%d",
+		a->out, a->part[0], a->part[1], a->part[2], a->mask, a->past[0], a->past[1],
+		a->hides, a->last, (long long)a->heads, (long long)a->own, a->is_causal);
+	struct graph_node *n = build_last(&r->b);
 
-	n->name = r->n->name;
-	build_int(&r->b, n, "q_num_heads", a->heads);
-	build_int(&r->b, n, "kv_num_heads", a->own);
-	build_int(&r->b, n, "is_causal", a->is_causal);
 	build_float(&r->b, n, "mask_filter_value", node_float(r->n, "mask_filter_value", -10000));
 	if (node_float(r->n, "scale", 0) != 0)
 		build_float(&r->b, n, "scale", node_float(r->n, "scale", 0));
@@ -56,6 +53,7 @@ static void attend(struct rewrite *r, const struct attention *a)
 	if (node_int(r->n, "local_window_size", -1) > 0)
 		build_int(&r->b, n, "left_window_size",
 			  node_int(r->n, "local_window_size", -1) - 1);
+	return out;
 }
 
 /* Returns the heads that an attribute says; 0: there are none. */
@@ -66,50 +64,32 @@ static int64_t heads_of(const struct rewrite *r, const char *name)
 	return heads > 0 && heads < 1 << 20 ? heads : 0;
 }
 
-/* Past and present have keys and values in a first dimension of 2. */
-static void attend_packed(struct rewrite *r, struct attention *a, int past, int present)
-{
-	const int64_t first = 0;
-	int pair[2];
-
-	for (int i = 0; i < 2; i++) {
-		a->past[i] = past < 0 ? -1 : rewrite_item(r, past, i);
-		a->out[1 + i] = present < 0 ? -1 : rewrite_between(r, "present");
-	}
-	attend(r, a);
-	if (present < 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		pair[i] = rewrite_between(r, "pair");
-		build_ints(&r->b, rewrite_node(r, "Unsqueeze", &a->out[1 + i], 1, pair[i]), "axes",
-			   &first, 1);
-	}
-	rewrite_join(r, pair[0], pair[1], 0, present);
-}
-
 /* Takes queries, keys and values from the product of input and weights, where they stand side by
- * side. */
+ * side. Past and present have keys and values in a first dimension of 2. */
 static void from_product(struct rewrite *r, int x, int weights, int hides, int past, int mask)
 {
 	const struct attr *sizes = node_attr(r->n, "qkv_hidden_sizes");
-	const int in[] = {x, weights};
-	int product = rewrite_between(r, "product");
+	const int present = rewrite_out(r, 1);
 	struct attention a = {.mask = mask,
 			      .hides = hides,
 			      .last = -1,
-			      .out = {rewrite_made(r, 0)},
+			      .past = {-1, -1},
+			      .out = present < 0 ? "$0" : "$0 present1 present2",
 			      .heads = heads_of(r, "num_heads"),
 			      .own = heads_of(r, "num_heads"),
 			      .is_causal = node_int(r->n, "unidirectional", 0) != 0};
+	const int product = rewrite_make(r, "product = MatMul(@%d @%d) /input", x, weights);
 
-	rewrite_name_part(r, rewrite_node(r, "MatMul", in, 2, product), "input");
 	rewrite_split(r, rewrite_plus(r, product, rewrite_in(r, 2)), -1,
 		      sizes && sizes->nints == 3 ? sizes->ints : NULL, a.part);
-	attend_packed(r, &a, past, rewrite_out(r, 1));
+	for (int i = 0; i < 2 && past >= 0; i++)
+		a.past[i] = rewrite_item(r, past, i);
+	attend(r, &a);
+	if (present >= 0)
+		rewrite_pair(r, build_last(&r->b)->out + 1, present, "pair");
 }
 
-static const char *const known[] = {"num_heads", "unidirectional",    "qkv_hidden_sizes",
-				    "scale",	 "mask_filter_value", NULL};
+static const char known[] = "num_heads unidirectional qkv_hidden_sizes scale mask_filter_value";
 
 /* Input, weights, bias, mask of keys, past, mask. */
 void rewrite_run_attention(struct rewrite *r)
@@ -124,12 +104,7 @@ void rewrite_run_attention(struct rewrite *r)
 /* Turns an input of whole numbers into reals, by its scale and zero point. */
 static int reals(struct rewrite *r, int i, int scale, int zero)
 {
-	const int in[] = {rewrite_in(r, i), rewrite_in(r, scale), rewrite_in(r, zero)};
-	int out = rewrite_between(r, "reals");
-
-	build_int(&r->b, rewrite_node(r, "DequantizeLinear", in, in[2] < 0 ? 2 : 3, out), "axis",
-		  1);
-	return out;
+	return rewrite_make(r, "reals = DequantizeLinear(%d %d %d) axis=1", i, scale, zero);
 }
 
 /* Input, weights, bias, their scales, mask of keys, their zeros, past. */
@@ -147,21 +122,18 @@ void rewrite_run_q_attention(struct rewrite *r)
 static void add_bias(struct rewrite *r, int part[3])
 {
 	const int has_heads = build_shape(&r->b, part[1])->rank == 4, bias = rewrite_in(r, 3);
-	int size[3], of[3], in[] = {bias, -1};
-	struct graph_node *n;
+	int size[2], of;
 
 	if (bias < 0)
 		return;
-	size[0] = size[1] = rewrite_size(r, part[0], 2);
-	size[2] = has_heads ? size[0] : rewrite_size(r, part[2], 2);
-	in[1] = rewrite_between(r, "sizes");
-	build_int(&r->b, rewrite_node(r, "Concat", size, 3, in[1]), "axis", 0);
-	for (int i = 0; i < 3; i++)
-		of[i] = rewrite_between(r, "bias");
-	n = build_node(&r->b, "Split", in, 2, of, 3);
-	build_int(&r->b, n, "axis", 0);
+	size[0] = rewrite_size(r, part[0], 2);
+	size[1] = has_heads ? size[0] : rewrite_size(r, part[2], 2);
+	of = rewrite_make(r,
+			  "sizes = Concat(@%d @%d @%d) axis=0; "
+			  "bias1 bias2 bias3 = Split(@%d sizes) axis=0",
+			  size[0], size[0], size[1], bias);
 	for (int i = 0; i < (has_heads ? 1 : 3); i++)
-		part[i] = rewrite_plus(r, part[i], of[i]);
+		part[i] = rewrite_plus(r, part[i], of + i);
 }
 
 /* Does onnxruntime compute another thing than its text says? If attention is causal, and there are
@@ -182,7 +154,7 @@ void rewrite_run_multi_head(struct rewrite *r)
 			      .hides = rewrite_in(r, 4),
 			      .last = -1,
 			      .past = {rewrite_in(r, 6), rewrite_in(r, 7)},
-			      .out = {rewrite_made(r, 0), rewrite_out(r, 1), rewrite_out(r, 2)},
+			      .out = "$0 $1? $2?",
 			      .heads = heads_of(r, "num_heads"),
 			      .own = heads_of(r, "num_heads"),
 			      .is_causal = node_int(r->n, "unidirectional", 0) != 0};
@@ -199,31 +171,25 @@ void rewrite_run_multi_head(struct rewrite *r)
 /* Turns queries or keys, behind the past. */
 static int rotate(struct rewrite *r, int in)
 {
-	const int all[] = {in, rewrite_in(r, 7), rewrite_in(r, 8), rewrite_in(r, 9),
-			   rewrite_in(r, 3)};
-	int out = rewrite_between(r, "turned");
-
-	build_int(&r->b, rewrite_node(r, "RotaryEmbedding", all, all[3] >= 0 ? 4 : 5, out),
-		  "interleaved", node_int(r->n, "rotary_interleaved", 0));
-	return out;
+	return rewrite_make(r, "turned = RotaryEmbedding(@%d 7 8 9 @%d) interleaved=%lld", in,
+			    rewrite_in(r, 9) < 0 ? rewrite_in(r, 3) : -1,
+			    (long long)node_int(r->n, "rotary_interleaved", 0));
 }
 
 /* Queries, keys, values (or all in the queries), past keys and values, the number of each batch's
  * last key, how many keys there are, cosines, sines, positions, mask. */
 void rewrite_run_group_query(struct rewrite *r)
 {
-	static const char *const may[] = {
-		"num_heads",	     "kv_num_heads",	   "scale",	"softcap",
-		"local_window_size", "rotary_interleaved", "do_rotary", NULL};
-	struct attention a = {
-		.mask = rewrite_in(r, 10),
-		.past = {rewrite_in(r, 3), rewrite_in(r, 4)},
-		.hides = -1,
-		.last = rewrite_in(r, 5),
-		.out = {rewrite_between(r, "attention"), rewrite_out(r, 1), rewrite_out(r, 2)},
-		.heads = heads_of(r, "num_heads"),
-		.own = heads_of(r, "kv_num_heads"),
-		.is_causal = 1};
+	static const char may[] = "num_heads kv_num_heads scale softcap local_window_size "
+				  "rotary_interleaved do_rotary";
+	struct attention a = {.mask = rewrite_in(r, 10),
+			      .past = {rewrite_in(r, 3), rewrite_in(r, 4)},
+			      .hides = -1,
+			      .last = rewrite_in(r, 5),
+			      .out = "attention $1? $2?",
+			      .heads = heads_of(r, "num_heads"),
+			      .own = heads_of(r, "kv_num_heads"),
+			      .is_causal = 1};
 	const int64_t sizes[] = {a.heads, a.own, a.own};
 
 	if (is_strange(r, may) || has_inputs(r, 11) || !a.heads || !a.own ||
@@ -238,21 +204,16 @@ void rewrite_run_group_query(struct rewrite *r)
 		a.part[i] = rewrite_heads(r, rewrite_in(r, i), sizes[i]);
 	for (int i = 0; i < 2 && node_int(r->n, "do_rotary", 0); i++)
 		a.part[i] = rotate(r, a.part[i]);
-	attend(r, &a);
-	rewrite_from_heads(r, a.out[0]);
+	rewrite_from_heads(r, attend(r, &a));
 }
 
 /* Data, positions, cosines, sines. ONNX has the positions last. */
 void rewrite_run_rotary(struct rewrite *r)
 {
-	static const char *const may[] = {"interleaved", "num_heads", "rotary_embedding_dim",
-					  "scale", NULL};
-	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 2), rewrite_in(r, 3), rewrite_in(r, 1)};
+	static const char may[] = "interleaved num_heads rotary_embedding_dim scale";
 
-	if (is_strange(r, may) || node_float(r->n, "scale", 1) != 1) {
+	if (is_strange(r, may) || node_float(r->n, "scale", 1) != 1)
 		rewrite_keep(r);
-		return;
-	}
-	rewrite_copy_attrs(r, rewrite_node(r, "RotaryEmbedding", in, 4, rewrite_made(r, 0)),
-			   "scale");
+	else
+		rewrite_make(r, "$0 = RotaryEmbedding(0 2 3 1) *-scale");
 }
