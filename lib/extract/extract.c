@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/drawing.h"
 #include "lib/io/foreign.h"
 
@@ -82,26 +83,11 @@ static void stem_of(const char *path, size_t n, struct buf *out)
  * are of torch.export's archives. */
 static int says_nothing(const char *stem)
 {
-	static const char *const names[] = {
-		"",
-		".",
-		"..",
-		"model",
-		"models",
-		"config",
-		"saved_model",
-		"openvino_model",
-		"openvino",
-		"onnx",
-		"1",
-		"archive",
-		"serialized_exported_program",
-	};
+	static const char names[] =
+		"1 model models config saved_model openvino_model openvino onnx "
+		"archive serialized_exported_program";
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcasecmp(stem, names[i]))
-			return 1;
-	return 0;
+	return !stem[strspn(stem, ".")] || words_have_like(names, stem, strlen(stem));
 }
 
 /* The last part of a path that says something; 0: none does, and out is as it was. */
@@ -212,11 +198,17 @@ static int has_ending(const struct format *f, const char *name)
 	return 0;
 }
 
+/* Does a member look like one of the format's? */
+static int claims(const struct format *f, const char *name, const unsigned char *head, size_t n)
+{
+	return (!f->by_content && has_ending(f, name)) ||
+	       (f->claims ? f->claims(name, head, n) : f->is_plain && f->is_plain(head, n));
+}
+
 const struct format *extract_recognise(const char *name, const unsigned char *head, size_t n)
 {
 	for (const struct format *const *f = format_list; *f; f++)
-		if ((!(*f)->by_content && has_ending(*f, name)) ||
-		    ((*f)->claims && (*f)->claims(name, head, n)))
+		if (claims(*f, name, head, n))
 			return *f;
 	return NULL;
 }
@@ -234,10 +226,7 @@ static const struct format *choose(const struct extract *x, const struct member 
 		return extract_recognise(m->name, head, n);
 	for (const struct format *const *f = format_list; *f; f++)
 		if (!strcmp(x->format, (*f)->name))
-			return m->alone || (!(*f)->by_content && has_ending(*f, m->name)) ||
-					       ((*f)->claims && (*f)->claims(m->name, head, n))
-				       ? *f
-				       : NULL;
+			return m->alone || claims(*f, m->name, head, n) ? *f : NULL;
 	return NULL;
 }
 

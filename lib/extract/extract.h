@@ -47,7 +47,7 @@ struct format {
 	const char *name, *what;	    /* "onnx", "an ONNX model" */
 	const char *ending[FORMAT_ENDINGS]; /* of names of its files, such as ".onnx" */
 	/* Does a member whose name ends in none of these look like it, by its name or its first
-	 * bytes? NULL: the endings tell. */
+	 * bytes? NULL: the endings tell, and is_plain(). */
 	int (*claims)(const char *name, const unsigned char *head, size_t n);
 	int (*read)(struct extract *x, struct member *m, struct err *e);
 	int by_content; /* many files have such an ending: only claims() tells */

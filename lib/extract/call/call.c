@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/words.h"
+
 /* ---- attributes ---- */
 
 /* The next of the words at *list, or NULL. */
@@ -73,15 +75,53 @@ int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH
 	return n;
 }
 
-int call_input(const struct call *c, const char *name)
-{
-	return c->reader->input(c, name);
-}
-
 int call_elem(const struct call *c, int value)
 {
 	return value < 0 ? VALUE_UNKNOWN : c->b->g->value[value]->declared->elem;
 }
+
+/* 5, or {"as_int": 5}. */
+static int number(const struct call *c, const struct json *v, int64_t *out)
+{
+	return json_int(v, out) && json_int(json_get(c->doc, v, "as_int"), out) ? -1 : 0;
+}
+
+static int json_integer(const struct call *c, const char *name, int64_t *v)
+{
+	return number(c, c->json(c, name), v);
+}
+
+static int json_real(const struct call *c, const char *name, double *v)
+{
+	return json_num(c->json(c, name), v);
+}
+
+static int json_flag(const struct call *c, const char *name, int *v)
+{
+	return json_bool(c->json(c, name), v);
+}
+
+static const char *json_text(const struct call *c, const char *name)
+{
+	const char *text;
+
+	return json_str(c->json(c, name), c->b->a, &text) ? NULL : text;
+}
+
+static int json_ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct json *list = c->json(c, name);
+	int n = 0;
+
+	if (!list || list->type != JSON_ARR)
+		return !number(c, list, v);
+	for (const struct json *i = json_first(c->doc, list); i; i = json_next(c->doc, list, i))
+		if (n == GRAPH_MAX_RANK || number(c, i, &v[n++]))
+			return 0;
+	return n;
+}
+
+const struct call_reader call_json = {json_integer, json_real, json_flag, json_ints, json_text};
 
 static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
 {
@@ -211,6 +251,35 @@ struct graph_node *call_between(const struct call *c, const char *type, const in
 	return n;
 }
 
+static int between(const struct formula *f, const char *name)
+{
+	const struct call *c = f->ctx;
+	const int is_like = !strcmp(name, "sum");
+
+	if (c->between && !is_like)
+		return c->between(c);
+	return is_like ? build_between(f->b, c->out[0]) : build_part(f->b, c->out[0], name);
+}
+
+int call_make(const struct call *c, const char *fmt, ...)
+{
+	const struct formula f = {.b = c->b,
+				  .in = c->in,
+				  .out = c->out,
+				  .nin = c->nin,
+				  .nout = c->nout,
+				  .is_told = c->is_told,
+				  .between = between,
+				  .ctx = (void *)c};
+	va_list ap;
+	int value;
+
+	va_start(ap, fmt);
+	value = formula_build(&f, fmt, ap);
+	va_end(ap);
+	return value;
+}
+
 struct graph_node *call_own(const struct call *c)
 {
 	struct graph_node *n = call_node(c, c->type, c->in, c->nin);
@@ -220,15 +289,6 @@ struct graph_node *call_own(const struct call *c)
 }
 
 /* ---- rows ---- */
-
-/* Is it one of the words of a list? */
-static int is_listed(const char *list, const char *word, size_t length)
-{
-	for (const char *s = list; (s = strstr(s, word)); s += length)
-		if ((s == list || s[-1] == ' ') && (!s[length] || s[length] == ' '))
-			return 1;
-	return 0;
-}
 
 /* These have no attributes that matter here, and mean the same wherever they are called so. */
 #define ALIKE(name, operands)                                                                      \
@@ -263,27 +323,79 @@ static int is_alike(const char *a, const char *b)
 	}
 }
 
+/* TensorFlow, TFLite and OpenVINO call these alike, and have no attributes of them that matter. */
+static const struct call_row shared[] = {
+	{"AddN", "Sum"},
+	{"ArgMax", "ArgMax", .fn = call_arg},
+	{"ArgMin", "ArgMin", .fn = call_arg},
+	{"BatchToSpaceND", "BatchToSpace"},
+	{"BroadcastTo", "Expand"},
+	{"Cumsum", "CumSum"},
+	{"Elu", "Elu"},
+	{"ExpandDims", "Unsqueeze"},
+	{"Fill", "Expand", "10"},
+	{"FloorDiv", "FloorDiv"},
+	{"FloorMod", "Mod"},
+	{"GatherND", "GatherND"},
+	{"GreaterEqual", "GreaterOrEqual"},
+	{"LessEqual", "LessOrEqual"},
+	{"LogicalAnd", "And"},
+	{"LogicalNot", "Not", "0"},
+	{"LogicalOr", "Or"},
+	{"LogicalXor", "Xor"},
+	{"Maximum", "Max"},
+	{"Minimum", "Min"},
+	{"NotEqual", "sum = Equal(0 1); $0 = Not(sum)"},
+	{"Pow", "Pow"},
+	{"Range", "Range"},
+	{"Rank", "sizes = Shape(0); $0 = Size(sizes)"}, /* the size of the list of sizes */
+	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
+	{"Rsqrt", CALL_RSQRT},
+	{"Select", "Where"},
+	{"SelectV2", "Where"},
+	{"SpaceToBatchND", "SpaceToBatch"},
+	{"Square", CALL_SQUARE},
+	{"SquaredDifference", "sum = Sub(0 1); $0 = Mul(sum sum)"},
+	{"Tile", "Tile"},
+	{"TopKV2", "TopK"},
+	{"Transpose", "Transpose"},
+};
+
+static const struct call_row *find_alike(const struct call_row *rows, size_t n, const char *theirs)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_alike(rows[i].theirs, theirs))
+			return &rows[i];
+	return NULL;
+}
+
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs)
 {
-	const size_t length = strlen(theirs);
-
-	if (!length || strchr(theirs, ' '))
-		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (is_listed(rows[i].theirs, theirs, length))
+		if (words_are(rows[i].theirs, theirs))
 			return &rows[i];
-	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
-		if (is_alike(alike[i].theirs, theirs))
-			return &alike[i];
-	return NULL;
+	return find_alike(alike, sizeof alike / sizeof *alike, theirs);
+}
+
+const struct call_row *call_find_shared(const struct call_row *rows, size_t n, const char *theirs)
+{
+	const struct call_row *row = call_find(rows, n, theirs);
+
+	return row ? row : find_alike(shared, sizeof shared / sizeof *shared, theirs);
 }
 
 static int plain(const struct call *c, const struct call_row *row)
 {
+	const int is_formula = strchr(row->onnx, '=') != NULL;
 	const int *in;
 	const int n = call_operands(c, row, &in);
 
-	call_node_of(c, row, in, n);
+	if (is_formula && (c->nout != 1 || c->out[0] < 0))
+		return -1;
+	if (is_formula)
+		call_make(c, "%s", row->onnx);
+	else
+		call_node_of(c, row, in, n);
 	return 0;
 }
 

@@ -11,7 +11,8 @@
 #ifndef TL_EXTRACT_CALL_CALL_H
 #define TL_EXTRACT_CALL_CALL_H
 
-#include "lib/extract/graph/build.h"
+#include "lib/extract/graph/formula.h"
+#include "lib/io/json.h"
 
 struct call {
 	struct build *b;
@@ -22,6 +23,13 @@ struct call {
 	int is_told; /* the file tells the shapes of what it makes */
 	const struct call_reader *reader;
 	const void *at; /* the reader's own */
+	/* An input, where they have names. */
+	int (*input)(const struct call *c, const char *name);
+	/* For call_json: the value of an attribute, or NULL; and the document. */
+	const struct json *(*json)(const struct call *c, const char *name);
+	const struct json_doc *doc;
+	/* Names values between the nodes that the call becomes; NULL: after its first output. */
+	int (*between)(const struct call *c);
 };
 
 /* Attributes by their names. Numbers: 0, or -1 if there is none. A list has at most GRAPH_MAX_RANK
@@ -32,9 +40,10 @@ struct call_reader {
 	int (*flag)(const struct call *c, const char *name, int *v);
 	int (*ints)(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK]);
 	const char *(*text)(const struct call *c, const char *name); /* NULL: none, also of it */
-	/* An input, where they have names. */
-	int (*input)(const struct call *c, const char *name);
 };
+
+/* Reads attributes that are JSON. */
+extern const struct call_reader call_json;
 
 /* If there are several names, with spaces between, the first that is there counts. */
 int64_t call_int(const struct call *c, const char *names, int64_t otherwise);
@@ -45,7 +54,10 @@ const char *call_text(const struct call *c, const char *name); /* NULL: none */
 int call_is(const struct call *c, const char *name, const char *word);
 /* One number stands for all `count` (0: for itself). */
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK]);
-int call_input(const struct call *c, const char *name);
+static inline int call_input(const struct call *c, const char *name)
+{
+	return c->input(c, name);
+}
 
 static inline int call_in(const struct call *c, int i)
 {
@@ -96,7 +108,7 @@ struct call_attr {
 
 struct call_row {
 	const char *theirs; /* what they call it; several names, with spaces between */
-	const char *onnx;
+	const char *onnx;   /* an operator, or a formula, if the call makes one value */
 	/* The inputs that it reads: their numbers, such as "021-3" ('-': none), or words, such as
 	 * "0 weight bias". NULL: all. */
 	const char *operands;
@@ -108,6 +120,8 @@ struct call_row {
 /* NULL: there is no row for the operator. Functions of one element that all formats call alike need
  * none. */
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs);
+/* The same for formats that call more operators as TensorFlow does. */
+const struct call_row *call_find_shared(const struct call_row *rows, size_t n, const char *theirs);
 /* Adds the nodes that the row says, or else (NULL, too) one that stays as it is. */
 void call_convert(const struct call *c, const struct call_row *row);
 
@@ -123,6 +137,9 @@ struct graph_node *call_node(const struct call *c, const char *type, const int *
 struct graph_node *call_node_of(const struct call *c, const struct call_row *row, const int *in,
 				int nin);
 struct graph_node *call_own(const struct call *c);
+/* Nodes of the call's inputs and outputs (lib/extract/graph/formula.h). A value that is called
+ * "sum" has the type and shape of what the call makes. */
+int call_make(const struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A node between: of these inputs, with one output. */
 struct graph_node *call_between(const struct call *c, const char *type, const int *in, int nin,
 				int out);
@@ -141,12 +158,7 @@ int call_sizes(const struct call *c, struct graph_node *n, const char *theirs, c
 	       int rank);
 int call_pads(const struct call *c, struct graph_node *n, const char *theirs, int rank);
 
-call_fn call_weighs; /* it has weights, and no rule knows it */
-call_fn call_gated;  /* x * onnx(x) */
-call_fn call_square; /* of x, or of x - y */
-/* onnx names operators, of which each reads the one before it. A number behind ':' is the second
- * operand, one before it the first: "Exp Sub:1" is e^x - 1, "Erf 1:Sub" is 1 - erf(x). */
-call_fn call_chain;
+call_fn call_weighs;		/* it has weights, and no rule knows it */
 call_fn call_arg;		/* the axis is input 1 */
 call_fn call_gather;		/* the axis is input 2, or an attribute; none with batch_dims */
 call_fn call_pack, call_unpack; /* axis; the number of parts, if it is not that of the outputs */
@@ -158,7 +170,10 @@ call_fn call_pad; /* inputs: data, pairs, the number; onnx is the mode */
 /* Windows that lie side by side, if the file tells that the image, whose channels are second, is
  * divided so. */
 call_fn call_adaptive_pool;
-call_fn call_resize; /* inputs: an image whose channels are last, height and width */
-call_fn call_rank;
+/* Inputs: an image whose channels are last, height and width. */
+#define CALL_RESIZE "$0 = Resize(0 - - 1) axes=[1,2]"
+#define CALL_GATED "sum = Sigmoid(0); $0 = Mul(0 sum)"
+#define CALL_SQUARE "$0 = Mul(0 0)"
+#define CALL_RSQRT "sum = Sqrt(0); $0 = Reciprocal(sum)"
 
 #endif

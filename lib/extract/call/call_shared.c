@@ -1,73 +1,8 @@
 /* These functions make nodes of calls that several formats have. */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/extract/call/call.h"
 #include "lib/extract/call/compose.h"
-
-/* ---- element by element ---- */
-
-int call_gated(const struct call *c, const struct call_row *row)
-{
-	const int both[] = {call_in(c, 0), build_between(c->b, c->out[0])};
-
-	call_between(c, row->onnx, both, c->nin ? 1 : 0, both[1]);
-	call_node(c, "Mul", both, 2);
-	return 0;
-}
-
-int call_square(const struct call *c, const struct call_row *row)
-{
-	const int both[] = {call_in(c, 0), call_in(c, 1)};
-	int in[] = {both[0], both[0]};
-
-	(void)row;
-	if (call_out(c, 0) < 0 || c->nout != 1)
-		return -1;
-	if (both[1] >= 0) {
-		in[0] = in[1] = build_between(c->b, c->out[0]);
-		build_node(c->b, "Sub", both, 2, in, 1);
-	}
-	build_node(c->b, "Mul", in, 2, c->out, 1);
-	return 0;
-}
-
-/* A step of a chain: "Sub", "Sub:1" or "1:Sub". */
-static void step(const struct call *c, const char *s, const int *in, int nin, int to)
-{
-	const int is_first = isdigit((unsigned char)s[0]) != 0;
-	const char *type = is_first ? s + strcspn(s, ":") + 1 : s;
-	const size_t n = strcspn(type, ": ");
-	int both[2];
-
-	if (is_first || type[n] == ':') {
-		both[is_first] = nin ? in[0] : -1;
-		both[!is_first] = build_number(c->b, atof(is_first ? s : type + n + 1));
-		in = both;
-		nin = 2;
-	}
-	build_node(c->b, arena_printf(c->b->a, "%.*s", (int)n, type), in, nin, &to, 1);
-}
-
-int call_chain(const struct call *c, const struct call_row *row)
-{
-	const int *in;
-	int nin = call_operands(c, row, &in), from, to;
-	size_t n;
-
-	if (c->nout != 1 || c->out[0] < 0)
-		return -1;
-	for (const char *s = row->onnx; *s; s += n + (s[n] == ' ')) {
-		n = strcspn(s, " ");
-		to = s[n] ? build_between(c->b, c->out[0]) : c->out[0];
-		step(c, s, in, nin, to);
-		from = to;
-		in = &from;
-		nin = 1;
-	}
-	return 0;
-}
 
 /* ---- products and reductions ---- */
 
@@ -235,27 +170,5 @@ int call_adaptive_pool(const struct call *c, const struct call_row *row)
 	n = call_node(c, row->onnx, in, nin);
 	build_ints(c->b, n, "strides", v, s->rank - 2);
 	build_ints(c->b, n, "kernel_shape", v, s->rank - 2);
-	return 0;
-}
-
-int call_resize(const struct call *c, const struct call_row *row)
-{
-	(void)row;
-	compose_resize(c->b, call_in(c, 0), call_in(c, 1), call_out(c, 0), 1);
-	return 0;
-}
-
-/* The size of the list of sizes. */
-int call_rank(const struct call *c, const struct call_row *row)
-{
-	const int in = call_in(c, 0);
-	int sizes;
-
-	(void)row;
-	if (call_out(c, 0) < 0)
-		return -1;
-	sizes = build_part(c->b, c->out[0], "sizes");
-	build_node(c->b, "Shape", &in, 1, &sizes, 1);
-	build_node(c->b, "Size", &sizes, 1, c->out, 1);
 	return 0;
 }

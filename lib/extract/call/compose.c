@@ -175,16 +175,6 @@ int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 	return 0;
 }
 
-/* ---- images ---- */
-
-void compose_resize(struct build *b, int data, int size, int out, int channels_last)
-{
-	const int64_t height_and_width[] = {channels_last ? 1 : 2, channels_last ? 2 : 3};
-	const int in[] = {data, -1, -1, size};
-
-	build_ints(b, build_node(b, "Resize", in, 4, &out, 1), "axes", height_and_width, 2);
-}
-
 /* ---- products ---- */
 
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed)
@@ -197,14 +187,4 @@ void compose_linear(struct build *b, int x, int weights, int bias, int out, int 
 	build_int(b, build_node(b, "MatMul", in, 2, sum, 1), "transB", is_transposed);
 	if (sum[0] != out)
 		build_node(b, "Add", sum, 2, &out, 1);
-}
-
-void compose_attention(struct build *b, int q, int k, int v, int out)
-{
-	const int keys[] = {q, k};
-	int scores = build_part(b, out, "scores"), in[] = {build_part(b, out, "weights"), v};
-
-	build_int(b, build_node(b, "MatMul", keys, 2, &scores, 1), "transB", 1);
-	build_int(b, build_node(b, "Softmax", &scores, 1, in, 1), "axis", -1);
-	build_node(b, "MatMul", in, 2, &out, 1);
 }

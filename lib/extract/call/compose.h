@@ -23,13 +23,9 @@ struct compose_masks {
 /* list: begin, end and step, which hold integers. */
 int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 			  const struct compose_masks *m);
-/* The height and width of an nhwc image; size holds two integers. */
-void compose_resize(struct build *b, int data, int size, int out, int channels_last);
 /* x * weights + bias: the bias (may be -1) is an addition of its own, as behind a MatMul of ONNX.
  */
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed);
-/* softmax(q k') v, as its two products; a mask and a scale are left out. */
-void compose_attention(struct build *b, int q, int k, int v, int out);
 /* The one integer that a value holds. 0: it is not known. */
 int compose_integer(const struct build *b, int value, int64_t *v);
 

@@ -8,12 +8,6 @@
 
 enum { OPSET = 18, FRAMES = 3000 /* 30 seconds, as Whisper has them */ };
 
-static int claims(const char *name, const unsigned char *head, size_t n)
-{
-	(void)name;
-	return gguf_claims(head, n);
-}
-
 static int64_t dim(const struct infer_options *o, const char *name, int64_t otherwise)
 {
 	int64_t size = infer_given_dim(o, name);
@@ -88,9 +82,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_gguf = {.name = "gguf",
-				   .what = "a GGUF model",
-				   .ending = {".gguf"},
-				   .claims = claims,
-				   .read = read,
-				   .is_plain = gguf_claims};
+const struct format format_gguf = {"gguf", "a GGUF model", {".gguf"},
+				   NULL,   read,	   .is_plain = gguf_claims};

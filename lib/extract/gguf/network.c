@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/graph/build.h"
 
 #define GGUF_DOMAIN "gguf"
@@ -159,18 +160,10 @@ static int64_t rows_of(struct network *n, const struct gguf_tensor *t)
 /* Matrices that are looked up, added or multiplied element by element. */
 static int is_table(const char *name)
 {
-	static const char *const parts[] = {
-		"token_embd", "position_embd",	"pos_embd",	"class_embd",	"token_types",
-		"embedding",  "embed_tokens",	"rel_b.",	"rel_pos",	"norm",
-		"lerp",	      "time_mix_first", "decay.",	"time_mix_r_k", "gamma",
-		"query",      "pos_h",		"pos_w",	"scale",	"rope_",
-		"sinks",      "pos_bias",	"correct_coef",
-	};
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strstr(name, parts[i]))
-			return 1;
-	return 0;
+	return words_in("token_embd position_embd pos_embd class_embd token_types embedding "
+			"embed_tokens rel_b. rel_pos norm lerp time_mix_first decay. time_mix_r_k "
+			"gamma query pos_h pos_w scale rope_ sinks pos_bias correct_coef",
+			name) != NULL;
 }
 
 /* A convolution over time, of stride 1 and as long as its data; that over the last words of each
@@ -349,18 +342,14 @@ static void add_block(struct network *n, const struct stack *s, const char *bloc
 /* The number of the block that begins so, if the tensor makes its queries; -1: it does not. */
 static int queries_of(const char *name, const char *prefix)
 {
-	static const char *const made[] = {".attn_q.weight", ".attn_qkv.weight",
-					   ".attn_q_b.weight"};
 	int layer = 0, digits = 0;
 
 	if (!begins(name, prefix))
 		return -1;
 	for (name += strlen(prefix); *name >= '0' && *name <= '9' && digits < 6; name++, digits++)
 		layer = 10 * layer + *name - '0';
-	for (size_t i = 0; digits && i < sizeof made / sizeof *made; i++)
-		if (!strcmp(name, made[i]))
-			return layer;
-	return -1;
+	return digits && words_are(".attn_q.weight .attn_qkv.weight .attn_q_b.weight", name) ? layer
+											     : -1;
 }
 
 static void add_attention(struct network *n)

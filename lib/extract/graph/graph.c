@@ -354,6 +354,17 @@ struct value *node_out(const struct graph *g, const struct graph_node *n, int i)
 	return i < n->nout && n->out[i] >= 0 ? g->value[n->out[i]] : NULL;
 }
 
+void shape_insert(struct shape *s, int at, int64_t size)
+{
+	memmove(s->dim + at + 1, s->dim + at, sizeof *s->dim * (size_t)(s->rank++ - at));
+	s->dim[at] = size;
+}
+
+void shape_drop(struct shape *s, int at)
+{
+	memmove(s->dim + at, s->dim + at + 1, sizeof *s->dim * (size_t)(--s->rank - at));
+}
+
 int shape_known(const struct shape *s)
 {
 	for (int i = 0; i < s->rank; i++)

@@ -222,6 +222,9 @@ struct value *node_out(const struct graph *g, const struct graph_node *n, int i)
 void *value_room(struct value *v, size_t bytes);
 void value_drop(struct value *v);
 
+/* Adds a dimension before that one, of which there must be room, and takes one away. */
+void shape_insert(struct shape *s, int at, int64_t size);
+void shape_drop(struct shape *s, int at);
 int shape_known(const struct shape *s);	    /* rank and all dimensions */
 int64_t shape_count(const struct shape *s); /* elements; the shape must be known */
 int shape_equal(const struct shape *a, const struct shape *b); /* known and equal */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/words.h"
+
 /* The rules for shapes, by operator. */
 static infer_fn *const rules[OPERATORS] = {
 #define OPERATOR(name, elements, inputs, shape, task) [OP_##name] = infer_##shape,
@@ -11,12 +13,9 @@ static infer_fn *const rules[OPERATORS] = {
 };
 
 /* These operators of the com.microsoft domain make the shape of input 0. */
-static const char *const contrib_like_first[] = {
-	"Gelu",		  "QuickGelu",	    "SimplifiedLayerNormalization",
-	"BiasAdd",	  "GroupNorm",	    "QLinearLeakyRelu",
-	"QLinearSigmoid", "QLinearSoftmax", "RotaryEmbedding",
-	"Trilu",
-};
+static const char contrib_like_first[] =
+	"Gelu QuickGelu SimplifiedLayerNormalization BiasAdd GroupNorm QLinearLeakyRelu "
+	"QLinearSigmoid QLinearSoftmax RotaryEmbedding Trilu";
 
 /* The rules of an operator. fn is NULL: it has none. */
 struct rule {
@@ -30,9 +29,8 @@ static struct rule find_rule(const struct graph_node *n)
 	enum node_op op = n->op;
 
 	if (!strcmp(n->domain, "com.microsoft")) {
-		for (size_t i = 0; i < sizeof contrib_like_first / sizeof *contrib_like_first; i++)
-			if (!strcmp(contrib_like_first[i], n->type))
-				return (struct rule){infer_unary, ELEM_SAME, 1};
+		if (words_are(contrib_like_first, n->type))
+			return (struct rule){infer_unary, ELEM_SAME, 1};
 		op = operator_find(n->type);
 		if (op != OP_QuantizeLinear && op != OP_DequantizeLinear)
 			op = OP_NONE;
@@ -115,23 +113,14 @@ void infer_count(struct map *m, struct arena *a, const char *key)
 	++**n;
 }
 
-/* Does it make other elements each time? */
-static int is_random(const struct graph_node *n)
-{
-	static const char *const parts[] = {"andom",	  "rand",	    "ernoulli",
-					    "ultinomial", "runcatedNormal", "oisson"};
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strstr(n->type, parts[i]))
-			return 1;
-	return 0;
-}
-
 /* What a node makes is constant if all that it reads is constant, also where no rule knows the
  * node. What it reads of unknown shape is to blame for its own. */
 static void set_origin(struct infer *x, const struct graph_node *n, struct rule rule)
 {
-	int all_const = !is_random(n) && (n->ndeps || node_is(n, OP_Constant));
+	/* Some make other elements each time. */
+	int all_const =
+		!words_in("andom rand ernoulli ultinomial runcatedNormal oisson", n->type) &&
+		(n->ndeps || node_is(n, OP_Constant));
 	const char *blame = rule.fn ? NULL : n->type;
 
 	for (int i = 0; i < n->ndeps; i++) {

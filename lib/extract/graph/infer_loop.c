@@ -111,12 +111,10 @@ static int loop_outputs(struct infer *x, const struct graph_node *n, struct grap
 			continue;
 		}
 		to->elem = from->elem;
-		s.rank = from->shape.rank;
+		s = from->shape;
 		if (s.rank < 0 || s.rank == GRAPH_MAX_RANK)
 			continue;
-		s.dim[s.rank++] = 0;
-		s.dim[0] = turns < 0 ? DIM_UNKNOWN : turns;
-		memcpy(s.dim + 1, from->shape.dim, sizeof *s.dim * (size_t)from->shape.rank);
+		shape_insert(&s, 0, turns < 0 ? DIM_UNKNOWN : turns);
 		if (infer_set(x, n, i, &s, e))
 			return -1;
 	}

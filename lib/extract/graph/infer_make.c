@@ -188,7 +188,7 @@ int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *values = node_in(x->g, n, 2);
 	const union scalar *depth = one_int(node_in(x->g, n, 1));
-	struct shape s = {0};
+	struct shape s = in->shape;
 	int axis;
 
 	infer_elem(x, n, 0, values->elem);
@@ -197,8 +197,6 @@ int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank + 1);
 	if (axis < 0)
 		return infer_bad(x, n, e, "adds a dimension out of range");
-	for (int i = 0; i <= in->shape.rank; i++)
-		s.dim[s.rank++] = i == axis ? (depth ? depth->i : DIM_UNKNOWN)
-					    : in->shape.dim[i - (i > axis)];
+	shape_insert(&s, axis, depth ? depth->i : DIM_UNKNOWN);
 	return infer_set(x, n, 0, &s, e);
 }

@@ -202,7 +202,7 @@ static int join_first(struct infer *x, const struct graph_node *n, const struct 
 			s.dim[1] = DIM_UNKNOWN;
 		else if (__builtin_mul_overflow(s.dim[0], s.dim[1], &s.dim[1]))
 			return infer_bad(x, n, e, "makes a tensor of absurd size");
-		memmove(s.dim, s.dim + 1, sizeof *s.dim * (size_t)--s.rank);
+		shape_drop(&s, 0);
 	}
 	return infer_set(x, n, 0, &s, e);
 }

@@ -1,6 +1,4 @@
 /* Scan: a body runs once for each item of its lists. */
-#include <string.h>
-
 #include "lib/extract/graph/infer_body.h"
 
 /* Axis i of a list, 0 where it is not given. */
@@ -9,12 +7,6 @@ static int axis_at(const struct graph_node *n, const char *name, int i, int rank
 	const struct attr *a = node_attr(n, name);
 
 	return a && i < a->nints ? infer_axis(a->ints[i], rank) : rank > 0 ? 0 : -1;
-}
-
-static void drop_dim(struct shape *s, int axis)
-{
-	memmove(s->dim + axis, s->dim + axis + 1, sizeof *s->dim * (size_t)(s->rank - axis - 1));
-	s->rank--;
 }
 
 /* Before opset 9 the batch is a dimension before the others, and input 0 has lengths. */
@@ -36,7 +28,7 @@ static int scan_inputs(struct infer *x, const struct graph_node *n, struct graph
 		body_begin(to, from, 0);
 		if (c->old && to->shape.rank > 0) {
 			c->batch = to->shape.dim[0];
-			drop_dim(&to->shape, 0);
+			shape_drop(&to->shape, 0);
 		}
 		if (i < c->states || to->shape.rank < 0)
 			continue;
@@ -44,7 +36,7 @@ static int scan_inputs(struct infer *x, const struct graph_node *n, struct graph
 		if (axis < 0 || !to->shape.rank)
 			return infer_bad(x, n, e, "scans a dimension that is not there");
 		c->steps = to->shape.dim[axis];
-		drop_dim(&to->shape, axis);
+		shape_drop(&to->shape, axis);
 	}
 	return 0;
 }
@@ -69,16 +61,10 @@ static int scan_outputs(struct infer *x, const struct graph_node *n, struct grap
 				      : axis_at(n, "scan_output_axes", i - c->states, s.rank + 1);
 			if (axis < 0)
 				return infer_bad(x, n, e, "stacks a dimension that is not there");
-			memmove(s.dim + axis + 1, s.dim + axis,
-				sizeof *s.dim * (size_t)(s.rank - axis));
-			s.rank++;
-			s.dim[axis] = c->steps;
+			shape_insert(&s, axis, c->steps);
 		}
-		if (c->old) {
-			memmove(s.dim + 1, s.dim, sizeof *s.dim * (size_t)s.rank);
-			s.rank++;
-			s.dim[0] = c->batch;
-		}
+		if (c->old)
+			shape_insert(&s, 0, c->batch);
 		if (infer_set(x, n, i, &s, e))
 			return -1;
 	}

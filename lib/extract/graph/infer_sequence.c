@@ -1,6 +1,4 @@
 /* Sequences of tensors, as far as their lengths are known. */
-#include <string.h>
-
 #include "lib/extract/graph/infer.h"
 
 enum { ITEMS_MOST = 4096 };
@@ -157,11 +155,8 @@ int infer_split_to_sequence(struct infer *x, const struct graph_node *n, struct 
 							       : one;
 
 		v->shape.dim[axis] = size < 0 || size > all ? DIM_UNKNOWN : size;
-		if (drop) {
-			v->shape.rank--;
-			memmove(v->shape.dim + axis, v->shape.dim + axis + 1,
-				sizeof *v->shape.dim * (size_t)(v->shape.rank - axis));
-		}
+		if (drop)
+			shape_drop(&v->shape, axis);
 		s->item[i] = v;
 	}
 	return 0;
@@ -186,9 +181,7 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
 	infer_elem(x, n, 0, from->item[0]->elem);
 	if (add) {
-		memmove(s.dim + axis + 1, s.dim + axis, sizeof *s.dim * (size_t)(s.rank - axis));
-		s.rank++;
-		s.dim[axis] = from->n;
+		shape_insert(&s, axis, from->n);
 		return infer_set(x, n, 0, &s, e);
 	}
 	for (int64_t i = 1; i < from->n; i++) {
@@ -242,9 +235,7 @@ int infer_set_item(struct infer *x, const struct graph_node *n, struct err *e)
 	v->elem = item->elem;
 	if (item->shape.rank < 0 || item->shape.rank == GRAPH_MAX_RANK)
 		return 0;
-	s = (struct shape){item->shape.rank + 1, {list->shape.rank > 0 ? list->shape.dim[0] : -1}};
-	if (s.dim[0] < 0)
-		s.dim[0] = DIM_UNKNOWN;
-	memcpy(s.dim + 1, item->shape.dim, sizeof *s.dim * (size_t)item->shape.rank);
+	s = item->shape;
+	shape_insert(&s, 0, list->shape.rank > 0 ? list->shape.dim[0] : DIM_UNKNOWN);
 	return infer_set(x, n, 0, &s, e);
 }

@@ -6,12 +6,8 @@
 
 #include "lib/extract/keras/keras.h"
 
-/* Reads the configuration by its keys; a number is a list for all. */
-extern const struct call_reader layer_reader;
+/* A value of the configuration. */
 const struct json *layer_get(const struct call *l, const char *key);
-/* The numbers of a list, or the one for all; has_open: null among them is 0. How many; 0: none. */
-int layer_sizes(const struct call *l, const char *key, int has_open, int64_t v[GRAPH_MAX_RANK]);
-
 static inline const struct keras_layer *layer_of(const struct call *l)
 {
 	return l->at;
@@ -24,13 +20,8 @@ static inline int layer_made(const struct call *l, int value)
 	return 0;
 }
 
-/* A new value with the layer's name; nodes with one output. */
+/* A new value with the layer's name, as all have that call_make() makes. */
 int layer_fresh(const struct call *l);
-struct graph_node *layer_node(const struct call *l, const char *type, const int *in, int nin,
-			      int out);
-int layer_pair(const struct call *l, const char *type, int a, int b, int is_transposed);
-int layer_reshape(const struct call *l, int in, const int64_t *shape, int rank);
-int layer_transpose(const struct call *l, int in, const int64_t *perm, int rank);
 /* The layer's next result behind the first. */
 void layer_more(const struct call *l, int value);
 /* A constant "LAYER/WHAT"; size: of a list, or 0. */
@@ -43,7 +34,7 @@ int layer_softmax(const struct call *l, int in);
 
 call_fn layer_activation_layer, layer_relu; /* layer.c */
 call_fn layer_conv, layer_depthwise, layer_separable, layer_pool, layer_global_pool, layer_pad,
-	layer_crop, layer_center_crop, layer_upsample, layer_resize; /* layer_window.c */
+	layer_crop, layer_upsample, layer_resize; /* layer_window.c */
 call_fn layer_dense, layer_einsum_dense, layer_dot, layer_attention, layer_additive_attention,
 	layer_dot_attention, layer_recurrent, layer_bidirectional, layer_time_distributed,
 	layer_scaled, layer_weighs; /* layer_matrix.c */

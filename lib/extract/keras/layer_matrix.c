@@ -1,7 +1,7 @@
 /* Products, attention and recurrent networks. */
 #include <string.h>
 
-#include "lib/extract/call/compose.h"
+#include "lib/base/words.h"
 #include "lib/extract/keras/layer.h"
 
 /* ---- products ---- */
@@ -10,9 +10,8 @@
 static int product(const struct call *l, int in, const char *what, int64_t units, int like,
 		   int has_bias)
 {
-	const int from[] = {in, layer_parameter(l, what, 0)};
-	int sum[] = {layer_fresh(l), -1}, out;
-	struct graph_node *n = layer_node(l, "MatMul", from, 2, sum[0]);
+	int out = call_make(l, "y = MatMul(@%d @%d)", in, layer_parameter(l, what, 0));
+	struct graph_node *n = build_last(l->b);
 
 	n->name = strcmp(what, "kernel") ? arena_printf(l->b->a, "%s/%s", l->name, what) : l->name;
 	if (units)
@@ -20,13 +19,9 @@ static int product(const struct call *l, int in, const char *what, int64_t units
 	else
 		build_int(l->b, n, "units_like", like);
 	if (!has_bias)
-		return sum[0];
-	sum[1] = layer_parameter(l, "bias", units);
-	out = layer_fresh(l);
-	n = layer_node(l, "Add", sum, 2, out);
-	if (!units)
-		build_int(l->b, n, "is_bias", 1);
-	return out;
+		return out;
+	return call_make(l, "y = Add(@%d @%d)%s", out, layer_parameter(l, "bias", units),
+			 units ? "" : " is_bias=1");
 }
 
 int layer_dense(const struct call *l, const struct call_row *row)
@@ -42,64 +37,70 @@ int layer_dense(const struct call *l, const struct call_row *row)
 					    layer_activation(l)));
 }
 
+/* The sizes of what a layer makes; null is 0. How many; 0: they are not told. */
+static int output_sizes(const struct call *l, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct json *list = layer_get(l, "output_shape");
+	int n = 0;
+
+	if (!list || list->type != JSON_ARR)
+		return !json_int(list, v);
+	for (const struct json *i = json_first(l->doc, list); i; i = json_next(l->doc, list, i)) {
+		if (n == GRAPH_MAX_RANK)
+			return 0;
+		v[n] = 0;
+		json_int(i, &v[n++]);
+	}
+	return n;
+}
+
 /* A bias has some of the last dimensions; one along others is left out. */
 int layer_einsum_dense(const struct call *l, const struct call_row *row)
 {
 	const char *equation = call_text(l, "equation"), *axes = call_text(l, "bias_axes");
 	const size_t length = equation ? strlen(equation) : 0, biased = axes ? strlen(axes) : 0;
-	const int in[] = {l->in[0], layer_parameter(l, "kernel", 0)};
 	int64_t sizes[GRAPH_MAX_RANK];
-	const int count = layer_sizes(l, "output_shape", 1, sizes);
-	int sum[] = {layer_fresh(l), -1}, out = sum[0];
-	struct graph_node *n;
+	const int count = output_sizes(l, sizes);
+	int out;
 
 	if (!length)
 		return layer_weighs(l, row);
-	n = layer_node(l, row->onnx, in, 2, out);
-	build_str(l->b, n, "equation", equation);
-	build_ints(l->b, n, "sizes", sizes, count);
-	if (biased && biased < length && !strcmp(equation + length - biased, axes)) {
-		sum[1] = layer_parameter(l, "bias", 0);
-		out = layer_fresh(l);
-		build_int(l->b, layer_node(l, "Add", sum, 2, out), "is_bias", (int64_t)biased);
-	}
+	out = call_make(l, "y = %s(0 @%d)", row->onnx, layer_parameter(l, "kernel", 0));
+	build_str(l->b, build_last(l->b), "equation", equation);
+	build_ints(l->b, build_last(l->b), "sizes", sizes, count);
+	if (biased && biased < length && !strcmp(equation + length - biased, axes))
+		out = call_make(l, "y = Add(@%d @%d) is_bias=%d", out,
+				layer_parameter(l, "bias", 0), (int)biased);
 	return layer_made(l, layer_activate(l, out, layer_activation(l)));
 }
 
 /* batch x steps x (heads * size) as batch x heads x steps x size. */
 static int heads(const struct call *l, int in, int64_t count, int64_t size)
 {
-	static const int64_t perm[] = {0, 2, 1, 3};
-
-	return layer_transpose(l, layer_reshape(l, in, (const int64_t[]){0, 0, count, size}, 4),
-			       perm, 4);
+	return call_make(l,
+			 "x = Reshape(@%d) shape=[0,0,%lld,%lld]; y = Transpose(x) perm=[0,2,1,3]",
+			 in, (long long)count, (long long)size);
 }
 
-int layer_pair(const struct call *l, const char *type, int a, int b, int is_transposed)
+static int multiply(const struct call *l, int a, int b)
 {
-	const int from[] = {a, b};
-	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, type, from, 2, out);
+	return call_make(l, "y = MatMul(@%d @%d)", a, b);
+}
 
-	if (is_transposed)
-		build_int(l->b, n, "transB", 1);
-	return out;
+static int scores_of(const struct call *l, int query, int key)
+{
+	return layer_softmax(l, call_make(l, "y = MatMul(@%d @%d) transB=1", query, key));
 }
 
 /* The heads of keys or values, each of which may serve several of the queries' heads: as many. */
 static int for_each(const struct call *l, int in, int64_t count, int64_t size, int query)
 {
-	const int both[] = {heads(l, in, count, size), query};
-	const int out = layer_fresh(l);
-
-	layer_node(l, "RepeatHeads", both, 2, out);
-	return out;
+	return call_make(l, "y = RepeatHeads(@%d @%d)", heads(l, in, count, size), query);
 }
 
 /* Inputs are the query, the value and, where it is another one, the key. */
 int layer_attention(const struct call *l, const struct call_row *row)
 {
-	static const int64_t back[] = {0, 2, 1, 3};
 	const int64_t count = call_int(l, "num_heads num_query_heads", 0);
 	const int64_t size = call_int(l, "key_dim head_dim", 0);
 	const int64_t width = call_int(l, "value_dim", size);
@@ -119,13 +120,13 @@ int layer_attention(const struct call *l, const struct call_row *row)
 	v = product(l, value, "value", shared * width, -1, bias);
 	k = shared == count ? heads(l, k, count, size) : for_each(l, k, shared, size, q);
 	v = shared == count ? heads(l, v, count, width) : for_each(l, v, shared, width, q);
-	q = layer_softmax(l, layer_pair(l, "MatMul", q, k, 1));
+	q = scores_of(l, q, k);
 	layer_more(l, q);
-	v = layer_transpose(l, layer_pair(l, "MatMul", q, v, 0), back, 4);
-	v = layer_reshape(l, v, (const int64_t[]){0, 0, -1}, 3);
+	v = call_make(l, "x = Transpose(@%d) perm=[0,2,1,3]; y = Reshape(x) shape=[0,0,-1]",
+		      multiply(l, q, v));
 	if (call_flag(l, "use_gate", 0)) {
 		q = product(l, query, "gate", count * size, -1, bias);
-		v = layer_pair(l, "Mul", v, layer_activate(l, q, "sigmoid"), 0);
+		v = call_make(l, "y = Mul(@%d @%d)", v, layer_activate(l, q, "sigmoid"));
 	}
 	if (call_ints(l, "output_shape", 1, out_shape) == 1)
 		return layer_made(l, product(l, v, "output", out_shape[0], -1, bias));
@@ -145,7 +146,8 @@ int layer_dot(const struct call *l, const struct call_row *row)
 {
 	char side[2][GRAPH_MAX_RANK + 1], made[2 * GRAPH_MAX_RANK + 1] = "a";
 	int64_t axes[GRAPH_MAX_RANK];
-	int in[2], rank[2], n = 1, out = layer_fresh(l);
+	int in[2], rank[2], n = 1;
+	const int out = layer_fresh(l);
 
 	if (l->nin != 2 || call_ints(l, "axes", 2, axes) != 2)
 		return layer_weighs(l, row);
@@ -160,59 +162,42 @@ int layer_dot(const struct call *l, const struct call_row *row)
 				made[n++] = *s;
 		made[n] = 0;
 		in[i] = l->in[i];
-		if (call_flag(l, "normalize", 0)) {
-			in[i] = layer_fresh(l);
-			build_int(l->b, layer_node(l, "LpNormalization", &l->in[i], 1, in[i]),
-				  "axis", axes[i]);
-		}
+		if (call_flag(l, "normalize", 0))
+			in[i] = call_make(l, "y = LpNormalization(%d) axis=%d", i, (int)axes[i]);
 	}
-	build_str(l->b, layer_node(l, row->onnx, in, 2, out), "equation",
-		  arena_printf(l->b->a, "%s,%s->%s", side[0], side[1], made));
-	return layer_made(l, n > 1 ? out : layer_reshape(l, out, (const int64_t[]){-1, 1}, 2));
+	call_make(l, "@%d = %s(@%d @%d) equation=%s,%s->%s", out, row->onnx, in[0], in[1], side[0],
+		  side[1], made);
+	return layer_made(l, n > 1 ? out : call_make(l, "y = Reshape(@%d) shape=[-1,1]", out));
 }
 
 /* The same without weights and heads. */
 int layer_dot_attention(const struct call *l, const struct call_row *row)
 {
 	const int value = l->in[l->nin > 1], key = l->in[l->nin > 2 ? 2 : l->nin > 1];
-	const int scores = layer_softmax(l, layer_pair(l, "MatMul", l->in[0], key, 1));
+	const int scores = scores_of(l, l->in[0], key);
 
 	(void)row;
 	layer_more(l, scores);
-	return layer_made(l, layer_pair(l, "MatMul", scores, value, 0));
-}
-
-/* A node along one dimension, which goes where it reduces. */
-static int along(const struct call *l, const char *type, int in, int64_t axis)
-{
-	const int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, type, &in, 1, out);
-
-	build_ints(l->b, n, "axes", &axis, 1);
-	build_int(l->b, n, "keepdims", 0);
-	return out;
+	return layer_made(l, multiply(l, scores, value));
 }
 
 /* A score is the sum of tanh(query + key), by weights. */
 int layer_additive_attention(const struct call *l, const struct call_row *row)
 {
-	const int value = l->in[l->nin > 1], key = l->in[l->nin > 2 ? 2 : l->nin > 1];
-	int sum = layer_pair(l, "Add", along(l, "Unsqueeze", l->in[0], 2),
-			     along(l, "Unsqueeze", key, 1), 0);
-	int scores, by[2];
+	const int value = l->in[l->nin > 1], key = l->nin > 2 ? 2 : l->nin > 1;
+	int sum = call_make(l,
+			    "k = Unsqueeze(%d) axes=[1] keepdims=0; "
+			    "q = Unsqueeze(0) axes=[2] keepdims=0; y = Add(q k)",
+			    key);
 
 	(void)row;
 	sum = layer_activate(l, sum, "tanh");
-	if (call_flag(l, "use_scale", 1)) {
-		by[0] = sum;
-		by[1] = layer_parameter(l, "scale", 0);
-		sum = layer_fresh(l);
-		build_int(l->b, layer_node(l, "Mul", by, 2, sum), "is_bias", 1);
-	}
-	sum = along(l, "ReduceSum", sum, -1);
-	scores = layer_softmax(l, sum);
-	layer_more(l, scores);
-	return layer_made(l, layer_pair(l, "MatMul", scores, value, 0));
+	if (call_flag(l, "use_scale", 1))
+		sum = call_make(l, "y = Mul(@%d @%d) is_bias=1", sum,
+				layer_parameter(l, "scale", 0));
+	sum = layer_softmax(l, call_make(l, "y = ReduceSum(@%d) axes=[-1] keepdims=0", sum));
+	layer_more(l, sum);
+	return layer_made(l, multiply(l, sum, value));
 }
 
 /* ---- recurrent networks ---- */
@@ -229,54 +214,43 @@ struct recurrent {
 enum { OF_STEPS = 2, OF_STATE = 1 };
 
 /* The states that the layer begins with are inputs, too: batch x units. */
-static int begins_with(const struct call *l, int is_both, int states, int in[2])
+static void begins_with(const struct call *l, int is_both, int states, int in[2])
 {
-	if (is_both || l->nin != 1 + states)
-		return 0;
-	for (int i = 0; i < states; i++)
-		in[i] = layer_reshape(l, l->in[1 + i], (const int64_t[]){0, 1, -1}, 3);
-	return states;
+	for (int i = 0; i < states && !is_both && l->nin == 1 + states; i++)
+		in[i] = call_make(l, "y = Reshape(%d) shape=[0,1,-1]", 1 + i);
 }
 
 static struct recurrent recur(const struct call *l, const char *onnx, int is_both)
 {
 	const int states = strcmp(onnx, "LSTM") ? 1 : 2;
-	int from[] = {l->in[0],
-		      layer_parameter(l, "kernel", 0),
-		      layer_parameter(l, "recurrent", 0),
-		      -1,
-		      -1,
-		      -1,
-		      -1};
-	const int given = begins_with(l, is_both, states, from + 5);
-	const int out[] = {layer_fresh(l), layer_fresh(l), states > 1 ? layer_fresh(l) : -1};
-	struct graph_node *n = build_node(l->b, onnx, from, given ? 5 + given : 3, out, 1 + states);
+	int given[2] = {-1, -1}, kernel, state, out;
+	struct graph_node *n;
 
+	kernel = layer_parameter(l, "kernel", 0);
+	state = layer_parameter(l, "recurrent", 0);
+	begins_with(l, is_both, states, given);
+	out = call_make(l, "y h %s = %s(0 @%d @%d - - @%d @%d)", states > 1 ? "c" : "", onnx,
+			kernel, state, given[0], given[1]);
+	n = build_last(l->b);
 	build_int(l->b, n, "hidden_size", call_int(l, "units", 0));
 	build_int(l->b, n, "layout", 1);
 	if (is_both)
 		build_str(l->b, n, "direction", "bidirectional");
-	return (struct recurrent){out[0], {out[1], out[2]}, states, is_both, "concat"};
+	return (struct recurrent){out, {out + 1, out + 2}, states, is_both, "concat"};
 }
 
 /* Drops the directions: those that are left become more units. */
 static int joined(const struct call *l, int in, int dim)
 {
-	static const int64_t all[] = {0, 0, -1}, last[] = {0, -1};
-
-	return dim == OF_STEPS ? layer_reshape(l, in, all, 3) : layer_reshape(l, in, last, 2);
+	return call_make(l, "y = Reshape(@%d) shape=[0,%s-1]", in, dim == OF_STEPS ? "0," : "");
 }
 
-static int direction(const struct call *l, int in, int dim, int64_t which)
+static int direction(const struct call *l, int in, int dim, int which)
 {
-	const int64_t end = which + 1, axis = dim;
-	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, "Slice", &in, 1, out);
-
-	build_ints(l->b, n, "starts", &which, 1);
-	build_ints(l->b, n, "ends", &end, 1);
-	build_ints(l->b, n, "axes", &axis, 1);
-	return joined(l, out, dim);
+	return joined(l,
+		      call_make(l, "y = Slice(@%d) starts=[%d] ends=[%d] axes=[%d]", in, which,
+				which + 1, dim),
+		      dim);
 }
 
 /* Both directions as one, or, where they stay, the first. */
@@ -284,19 +258,13 @@ static int merged(const struct call *l, const struct recurrent *r, int in, int d
 {
 	static const char *const modes[][2] = {
 		{"sum", "ReduceSum"}, {"ave", "ReduceMean"}, {"mul", "ReduceProd"}};
-	const int64_t axis = dim;
 
 	if (!r->merge[0])
 		return direction(l, in, dim, 0);
 	for (size_t i = 0; r->is_both && i < sizeof modes / sizeof *modes; i++)
-		if (!strcmp(modes[i][0], r->merge)) {
-			int out = layer_fresh(l);
-			struct graph_node *n = layer_node(l, modes[i][1], &in, 1, out);
-
-			build_ints(l->b, n, "axes", &axis, 1);
-			build_int(l->b, n, "keepdims", 0);
-			return out;
-		}
+		if (!strcmp(modes[i][0], r->merge))
+			return call_make(l, "y = %s(@%d) axes=[%d] keepdims=0", modes[i][1], in,
+					 dim);
 	return joined(l, in, dim);
 }
 
@@ -375,46 +343,28 @@ int layer_weighs(const struct call *l, const struct call_row *row)
 	return call_weighs(l, row);
 }
 
-/* Some of the dimensions of a value. */
-static int part_of_shape(const struct call *l, int in, int64_t start, int64_t end)
-{
-	int out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, "Shape", &in, 1, out);
-
-	build_int(l->b, n, "start", start);
-	build_int(l->b, n, "end", end);
-	return out;
-}
-
 /* A layer that reads batch x steps as one dimension, which is divided again behind it. */
 static int over_steps(const struct call *l, struct call *inner, struct keras_layer *layer)
 {
 	struct keras_more none = {.n = 0};
-	int first = layer_fresh(l), shape = layer_fresh(l), out = layer_fresh(l);
-	int parts[2], back[2];
+	const int first = layer_fresh(l), shape = layer_fresh(l), out = layer_fresh(l);
+	int made;
 
-	build_int(l->b, layer_node(l, "Reshape", l->in, 1, first), "joins", 2);
+	call_make(l, "@%d = Reshape(0) joins=2", first);
 	inner->in = &first;
 	inner->nin = 1;
 	layer->more = &none;
-	back[0] = keras_layer(inner);
-	parts[0] = part_of_shape(l, l->in[0], 0, 2);
-	parts[1] = part_of_shape(l, back[0], 1, INT64_MAX);
-	build_int(l->b, layer_node(l, "Concat", parts, 2, shape), "axis", 0);
-	back[1] = shape;
-	layer_node(l, "Reshape", back, 2, out);
-	return out;
+	made = keras_layer(inner);
+	return call_make(l,
+			 "batch = Shape(0) start=0 end=2; rest = Shape(@%d) start=1 end=%lld; "
+			 "@%d = Concat(batch rest) axis=0; @%d = Reshape(@%d @%d)",
+			 made, (long long)INT64_MAX, shape, out, made, shape);
 }
 
 /* A model is none of the layers here. */
 static int is_model(const struct call *l)
 {
-	static const char *const models[] = {"", "Functional", "Sequential", "Model"};
-
-	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-		if (!strcmp(l->type, models[i]))
-			return 1;
-	return 0;
+	return !l->type[0] || words_are("Functional Sequential Model", l->type);
 }
 
 /* A dense layer does the same with or without. */

@@ -1,7 +1,6 @@
 /* Convolutions, pools, and what pads, cuts and enlarges images. */
 #include <string.h>
 
-#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 enum { MOST_WINDOW = 1 << 20 };
@@ -37,8 +36,9 @@ static int64_t before_first(const struct call *l, const char *size)
 	return (v[0] - 1) * dilation[0];
 }
 
-static void window(const struct call *l, struct graph_node *n, const char *size)
+static void window(const struct call *l, const char *size)
 {
+	struct graph_node *n = build_last(l->b);
 	const int rank = rank_of(l);
 
 	call_sizes(l, n, size, "kernel_shape", rank);
@@ -79,18 +79,18 @@ static void fill_strides(const struct call *l, struct graph_node *n)
 static int convolve(const struct call *l, const char *onnx, int in, int64_t filters, int64_t group,
 		    int is_pointwise, int has_bias)
 {
-	const int from[] = {in, layer_parameter(l, "kernel", 0),
-			    has_bias ? layer_parameter(l, "bias", 0) : -1};
-	const int rank = rank_of(l), out = layer_fresh(l);
-	struct graph_node *n = layer_node(l, onnx, from, has_bias ? 3 : 2, out);
 	const int64_t ones[] = {1, 1, 1};
+	const int kernel = layer_parameter(l, "kernel", 0);
+	const int bias = has_bias ? layer_parameter(l, "bias", 0) : -1;
+	const int out = call_make(l, "y = %s(@%d @%d @%d)", onnx, in, kernel, bias);
+	struct graph_node *n = build_last(l->b);
 
 	if (is_pointwise) {
-		build_ints(l->b, n, "kernel_shape", ones, rank);
+		build_ints(l->b, n, "kernel_shape", ones, rank_of(l));
 		n->channels_last = channels_last(l);
 	} else {
-		window(l, n, "kernel_size");
-		call_sizes(l, n, "dilation_rate", "dilations", rank);
+		window(l, "kernel_size");
+		call_sizes(l, n, "dilation_rate", "dilations", rank_of(l));
 		if (!strcmp(onnx, "ConvTranspose"))
 			fill_strides(l, n);
 	}
@@ -99,56 +99,67 @@ static int convolve(const struct call *l, const char *onnx, int in, int64_t filt
 	return out;
 }
 
+static int activated(const struct call *l, int out)
+{
+	return layer_made(l, layer_activate(l, out, layer_activation(l)));
+}
+
 int layer_conv(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, row->onnx, l->in[0], call_int(l, "filters", 0),
-			   call_int(l, "groups", 1), 0, call_flag(l, "use_bias", 1));
-
-	return layer_made(l, layer_activate(l, out, layer_activation(l)));
+	return activated(l, convolve(l, row->onnx, l->in[0], call_int(l, "filters", 0),
+				     call_int(l, "groups", 1), 0, call_flag(l, "use_bias", 1)));
 }
 
 int layer_depthwise(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0, 0,
-			   call_flag(l, "use_bias", 1));
-
-	return layer_made(l, layer_activate(l, out, layer_activation(l)));
+	return activated(l, convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0,
+				     0, call_flag(l, "use_bias", 1)));
 }
 
 int layer_separable(const struct call *l, const struct call_row *row)
 {
-	int out = convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0, 0, 0);
+	const int depthwise =
+		convolve(l, row->onnx, l->in[0], call_int(l, "depth_multiplier", 1), 0, 0, 0);
 
-	out = convolve(l, row->onnx, out, call_int(l, "filters", 0), 1, 1,
-		       call_flag(l, "use_bias", 1));
-	return layer_made(l, layer_activate(l, out, layer_activation(l)));
+	return activated(l, convolve(l, row->onnx, depthwise, call_int(l, "filters", 0), 1, 1,
+				     call_flag(l, "use_bias", 1)));
 }
 
 /* ---- pools and sizes of images ---- */
 
+/* Where the images' height and width, or the like, begin. */
+static int first_of_space(const struct call *l)
+{
+	return channels_last(l) ? 1 : 2;
+}
+
+/* Says of the node at hand which dimensions those are. */
+static void say_axes(const struct call *l, int rank)
+{
+	const int64_t first = first_of_space(l), axes[] = {first, first + 1, first + 2};
+
+	build_ints(l->b, build_last(l->b), "axes", axes, rank);
+}
+
 int layer_pool(const struct call *l, const struct call_row *row)
 {
-	int out = layer_fresh(l);
-
-	window(l, layer_node(l, row->onnx, l->in, 1, out), "pool_size");
-	return layer_made(l, out);
+	layer_made(l, call_make(l, "y = %s(0)", row->onnx));
+	window(l, "pool_size");
+	return 0;
 }
 
 int layer_global_pool(const struct call *l, const struct call_row *row)
 {
-	const int rank = rank_of(l), out = layer_fresh(l);
-	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1, first + 2};
-	struct graph_node *n = layer_node(l, row->onnx, l->in, 1, out);
-
-	build_ints(l->b, n, "axes", axes, rank);
-	build_int(l->b, n, "keepdims", call_flag(l, "keepdims", 0));
-	return layer_made(l, out);
+	layer_made(l, call_make(l, "y = %s(0)", row->onnx));
+	say_axes(l, rank_of(l));
+	build_int(l->b, build_last(l->b), "keepdims", call_flag(l, "keepdims", 0));
+	return 0;
 }
 
 /* Pairs of before and behind for each dimension of space: [[1, 2], [1, 2]], [1, 1], or 1. */
 static int pairs(const struct call *l, const char *key, int64_t before[3], int64_t after[3])
 {
-	const struct json *v = layer_get(l, key), *first = json_first(layer_of(l)->doc, v);
+	const struct json *v = layer_get(l, key), *first = json_first(l->doc, v);
 	const int rank = rank_of(l);
 	int i = 0;
 
@@ -159,13 +170,12 @@ static int pairs(const struct call *l, const char *key, int64_t before[3], int64
 	}
 	if (first && first->type != JSON_ARR && rank == 1)
 		return json_int(first, &before[0]) ||
-				       json_int(json_next(layer_of(l)->doc, v, first), &after[0])
+				       json_int(json_next(l->doc, v, first), &after[0])
 			       ? 0
 			       : 1;
-	for (const struct json *p = first; p && i < rank;
-	     p = json_next(layer_of(l)->doc, v, p), i++) {
-		const struct json *a = json_first(layer_of(l)->doc, p),
-				  *b = a ? json_next(layer_of(l)->doc, p, a) : NULL;
+	for (const struct json *p = first; p && i < rank; p = json_next(l->doc, v, p), i++) {
+		const struct json *a = json_first(l->doc, p),
+				  *b = a ? json_next(l->doc, p, a) : NULL;
 
 		if (p->type != JSON_ARR ? json_int(p, &before[i]) || json_int(p, &after[i])
 					: !b || json_int(a, &before[i]) || json_int(b, &after[i]))
@@ -177,8 +187,7 @@ static int pairs(const struct call *l, const char *key, int64_t before[3], int64
 int layer_pad(const struct call *l, const struct call_row *row)
 {
 	int64_t before[3], after[3], pads[2 * GRAPH_MAX_RANK] = {0};
-	const int rank = pairs(l, "padding", before, after), first = channels_last(l) ? 1 : 2;
-	int out;
+	const int rank = pairs(l, "padding", before, after), first = first_of_space(l);
 
 	if (rank != rank_of(l))
 		return -1;
@@ -186,81 +195,51 @@ int layer_pad(const struct call *l, const struct call_row *row)
 		pads[first + i] = before[i];
 		pads[rank + 2 + first + i] = after[i];
 	}
-	out = layer_fresh(l);
-	build_ints(l->b, layer_node(l, row->onnx, l->in, 1, out), "pads", pads, 2 * (rank + 2));
-	return layer_made(l, out);
+	layer_made(l, call_make(l, "y = %s(0)", row->onnx));
+	build_ints(l->b, build_last(l->b), "pads", pads, 2 * (rank + 2));
+	return 0;
 }
 
 int layer_crop(const struct call *l, const struct call_row *row)
 {
-	int64_t before[3], after[3], ends[3], axes[3];
-	const int rank = pairs(l, "cropping", before, after), first = channels_last(l) ? 1 : 2;
-	struct graph_node *n;
-	int out;
+	int64_t before[3], after[3];
+	const int rank = pairs(l, "cropping", before, after);
 
 	if (rank != rank_of(l))
 		return -1;
-	out = layer_fresh(l);
-	n = layer_node(l, row->onnx, l->in, 1, out);
-	for (int i = 0; i < rank; i++) {
-		ends[i] = after[i] ? -after[i] : INT64_MAX;
-		axes[i] = first + i;
-	}
-	build_ints(l->b, n, "starts", before, rank);
-	build_ints(l->b, n, "ends", ends, rank);
-	build_ints(l->b, n, "axes", axes, rank);
-	return layer_made(l, out);
+	for (int i = 0; i < rank; i++)
+		after[i] = after[i] ? -after[i] : INT64_MAX;
+	layer_made(l, call_make(l, "y = %s(0)", row->onnx));
+	build_ints(l->b, build_last(l->b), "starts", before, rank);
+	build_ints(l->b, build_last(l->b), "ends", after, rank);
+	say_axes(l, rank);
+	return 0;
 }
 
 int layer_upsample(const struct call *l, const struct call_row *row)
 {
-	const int rank = rank_of(l), first = channels_last(l) ? 1 : 2;
+	const int rank = rank_of(l);
 	double scale[5] = {1, 1, 1, 1, 1};
 	int64_t v[GRAPH_MAX_RANK];
-	int in[] = {l->in[0], -1, -1}, out;
 
 	if (call_ints(l, "size", rank, v) != rank)
 		return -1;
 	for (int i = 0; i < rank; i++)
-		scale[first + i] = (double)v[i];
-	in[2] = build_numbers(l->b, scale, rank + 2);
-	out = layer_fresh(l);
-	layer_node(l, row->onnx, in, 3, out);
-	return layer_made(l, out);
+		scale[first_of_space(l) + i] = (double)v[i];
+	return layer_made(l, call_make(l, "y = %s(0 - @%d)", row->onnx,
+				       build_numbers(l->b, scale, rank + 2)));
 }
 
-/* The height and width that a layer makes, as a list of two. -1: they make no sense. */
-static int height_and_width(const struct call *l)
-{
-	const int64_t v[] = {call_int(l, "height", 0), call_int(l, "width", 0)};
-
-	return v[0] < 1 || v[1] < 1 || v[0] > MOST_WINDOW || v[1] > MOST_WINDOW
-		       ? -1
-		       : build_integers(l->b, v, 2);
-}
-
-int layer_center_crop(const struct call *l, const struct call_row *row)
-{
-	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1};
-	const int in[] = {l->in[0], height_and_width(l)};
-	int out;
-
-	if (in[1] < 0)
-		return -1;
-	out = layer_fresh(l);
-	build_ints(l->b, layer_node(l, row->onnx, in, 2, out), "axes", axes, 2);
-	return layer_made(l, out);
-}
-
+/* To a height and a width that the layer tells. */
 int layer_resize(const struct call *l, const struct call_row *row)
 {
-	const int size = height_and_width(l);
-	int out;
+	const int64_t v[] = {call_int(l, "height", 0), call_int(l, "width", 0)};
+	const int is_crop = !strcmp(row->onnx, "CenterCropPad");
 
-	(void)row;
-	if (size < 0)
+	if (v[0] < 1 || v[1] < 1 || v[0] > MOST_WINDOW || v[1] > MOST_WINDOW)
 		return -1;
-	out = layer_fresh(l);
-	compose_resize(l->b, l->in[0], size, out, channels_last(l));
-	return layer_made(l, out);
+	layer_made(l, call_make(l, "y = %s(0 %s @%d)", row->onnx, is_crop ? "" : "- -",
+				build_integers(l->b, v, 2)));
+	say_axes(l, 2);
+	return 0;
 }

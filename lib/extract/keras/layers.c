@@ -2,7 +2,6 @@
  */
 #include <string.h>
 
-#include "lib/extract/call/compose.h"
 #include "lib/extract/keras/layer.h"
 
 /* The dimension of the channels. It may be a list of one. */
@@ -12,7 +11,7 @@ static int64_t axis_of(const struct call *l)
 	int64_t at = -1;
 
 	if (axis && axis->type == JSON_ARR)
-		axis = json_first(layer_of(l)->doc, axis);
+		axis = json_first(l->doc, axis);
 	json_int(axis, &at);
 	return at;
 }
@@ -24,11 +23,12 @@ static int is_last(const struct call *l)
 
 static int batch_norm(const struct call *l, const struct call_row *row)
 {
-	const int in[] = {l->in[0], layer_parameter(l, "gamma", 0), layer_parameter(l, "beta", 0),
+	const int in[] = {layer_parameter(l, "gamma", 0), layer_parameter(l, "beta", 0),
 			  layer_parameter(l, "mean", 0), layer_parameter(l, "variance", 0)};
-	int out = layer_fresh(l);
+	const int out =
+		call_make(l, "y = %s(0 @%d @%d @%d @%d)", row->onnx, in[0], in[1], in[2], in[3]);
 
-	layer_node(l, row->onnx, in, 5, out)->channels_last = is_last(l);
+	build_last(l->b)->channels_last = is_last(l);
 	return layer_made(l, out);
 }
 
@@ -45,64 +45,42 @@ static int group_norm(const struct call *l, const struct call_row *row)
 	return 0;
 }
 
-/* The batch stays. */
-static int reshape_layer(const struct call *l, const struct call_row *row)
+/* A layer whose list of sizes, or of dimensions, lacks the batch, which stays. */
+static int but_batch(const struct call *l, const struct call_row *row)
 {
-	int64_t shape[GRAPH_MAX_RANK], v[GRAPH_MAX_RANK];
-	int n = call_ints(l, "target_shape", 1, v);
+	int64_t all[GRAPH_MAX_RANK] = {0}, v[GRAPH_MAX_RANK];
+	const int n = call_ints(l, row->attrs->theirs, 1, v);
 
-	(void)row;
 	if (!n || n == GRAPH_MAX_RANK)
 		return -1;
-	shape[0] = 0;
-	memcpy(shape + 1, v, sizeof *v * (size_t)n);
-	return layer_made(l, layer_reshape(l, l->in[0], shape, n + 1));
-}
-
-static int flatten(const struct call *l, const struct call_row *row)
-{
-	(void)row;
-	return layer_made(l, layer_reshape(l, l->in[0], (const int64_t[]){0, -1}, 2));
+	memcpy(all + 1, v, sizeof *v * (size_t)n);
+	layer_made(l, call_make(l, "y = %s(0)", row->onnx));
+	build_ints(l->b, build_last(l->b), row->attrs->onnx, all, n + 1);
+	return 0;
 }
 
 static int repeat_vector(const struct call *l, const struct call_row *row)
 {
-	const int64_t times[] = {1, call_int(l, "n", 0), 1};
-	int in, out;
-
-	if (times[1] < 1)
-		return -1;
-	in = layer_reshape(l, l->in[0], (const int64_t[]){0, 1, -1}, 3);
-	out = layer_fresh(l);
-	build_ints(l->b, layer_node(l, row->onnx, &in, 1, out), "repeats", times, 3);
-	return layer_made(l, out);
-}
-
-static int permute(const struct call *l, const struct call_row *row)
-{
-	int64_t perm[GRAPH_MAX_RANK], v[GRAPH_MAX_RANK];
-	int n = call_ints(l, "dims", 1, v);
+	const int64_t times = call_int(l, "n", 0);
 
 	(void)row;
-	if (!n || n == GRAPH_MAX_RANK)
-		return -1;
-	perm[0] = 0;
-	memcpy(perm + 1, v, sizeof *v * (size_t)n);
-	return layer_made(l, layer_transpose(l, l->in[0], perm, n + 1));
+	return times < 1 ? -1
+			 : layer_made(l, call_make(l,
+						   "x = Reshape(0) shape=[0,1,-1]; "
+						   "y = Tile(x) repeats=[1,%lld,1]",
+						   (long long)times));
 }
 
 static int embedding(const struct call *l, const struct call_row *row)
 {
-	const int in[] = {layer_parameter(l, "embeddings", 0), l->in[0]};
-	struct value *v = l->b->g->value[in[0]];
-	int out = layer_fresh(l);
+	const int table = layer_parameter(l, "embeddings", 0);
+	struct value *v = l->b->g->value[table];
 
 	v->shape = (struct shape){2, {call_int(l, "input_dim", 0), call_int(l, "output_dim", 0)}};
 	if (v->shape.dim[0] < 1 || v->shape.dim[1] < 1 || v->shape.dim[0] > 1 << 30 ||
 	    v->shape.dim[1] > 1 << 24)
 		return -1;
-	layer_node(l, row->onnx, in, 2, out);
-	return layer_made(l, out);
+	return layer_made(l, call_make(l, "y = %s(@%d 0)", row->onnx, table));
 }
 
 static int all(const struct call *l, const struct call_row *row)
@@ -112,43 +90,23 @@ static int all(const struct call *l, const struct call_row *row)
 	return 0;
 }
 
-/* A function for several formats. */
-static int shared(const struct call *l, const struct call_row *row, call_fn *fn)
-{
-	l->out[0] = layer_fresh(l);
-	return fn(l, row);
-}
-
 static int stack(const struct call *l, const struct call_row *row)
 {
-	return shared(l, row, call_pack);
-}
-
-static int gated(const struct call *l, const struct call_row *row)
-{
-	return shared(l, row, call_gated);
-}
-
-static int square(const struct call *l, const struct call_row *row)
-{
-	return shared(l, row, call_square);
-}
-
-static int chain(const struct call *l, const struct call_row *row)
-{
-	return shared(l, row, call_chain);
+	l->out[0] = layer_fresh(l);
+	return call_pack(l, row);
 }
 
 /* An operation of keras.ops, or of TensorFlow, with a number. */
 static int with_number(const struct call *l, const struct call_row *row)
 {
-	int in[2];
+	int number;
 
 	if (l->nin > 1)
 		return all(l, row);
-	in[!layer_of(l)->number_first] = build_number(l->b, layer_of(l)->number);
-	in[layer_of(l)->number_first] = l->in[0];
-	return layer_made(l, layer_pair(l, row->onnx, in[0], in[1], 0));
+	number = build_number(l->b, layer_of(l)->number);
+	return layer_made(l, layer_of(l)->number_first
+				     ? call_make(l, "y = %s(@%d 0)", row->onnx, number)
+				     : call_make(l, "y = %s(0 @%d)", row->onnx, number));
 }
 
 /* ---- the table ---- */
@@ -204,13 +162,13 @@ static const struct call_row rows[] = {
 	 .fn = layer_global_pool},
 	{"ZeroPadding1D ZeroPadding2D ZeroPadding3D", "Pad", .fn = layer_pad},
 	{"Cropping1D Cropping2D Cropping3D", "Slice", .fn = layer_crop},
-	{"CenterCrop", "CenterCropPad", .fn = layer_center_crop},
+	{"CenterCrop", "CenterCropPad", .fn = layer_resize},
 	{"UpSampling1D UpSampling2D UpSampling3D", "Resize", .fn = layer_upsample},
-	{"Resizing", NULL, .fn = layer_resize},
-	{"Reshape", NULL, .fn = reshape_layer},
-	{"RepeatVector", "Tile", .fn = repeat_vector},
-	{"Flatten", NULL, .fn = flatten},
-	{"Permute", NULL, .fn = permute},
+	{"Resizing", "Resize", .fn = layer_resize},
+	{"Reshape", "Reshape", NULL, CALL_ATTRS({CALL_INTS, "shape", "target_shape"}), but_batch},
+	{"RepeatVector", NULL, .fn = repeat_vector},
+	{"Flatten", "$0 = Reshape(0) shape=[0,-1]"},
+	{"Permute", "Transpose", NULL, CALL_ATTRS({CALL_INTS, "perm", "dims"}), but_batch},
 	{"Add", "Add", .fn = with_number},
 	{"Subtract", "Sub", .fn = with_number},
 	{"Multiply Rescaling", "Mul", .fn = with_number},
@@ -222,14 +180,14 @@ static const struct call_row rows[] = {
 	/* of keras.ops */
 	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
 	{"Clip", "Clip", "0", CALL_ATTRS({CALL_REAL, "min", "x_min"}, {CALL_REAL, "max", "x_max"})},
-	{"Silu", "Sigmoid", .fn = gated},
+	{"Silu", CALL_GATED},
 	{"HardSilu", "HardSwish", "0"},
 	{"HardSigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
 	{"Gelu", "Gelu", "0",
 	 CALL_ATTRS({CALL_WHEN, "approximate", "approximate", .word = "tanh"})},
 	{"LogSoftmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
-	{"Square", NULL, .fn = square},
-	{"Rsqrt", "Sqrt Reciprocal", .fn = chain},
+	{"Square", CALL_SQUARE},
+	{"Rsqrt", CALL_RSQRT},
 	{"Flip", "ReverseSequence", "0"},
 	{"Mean", "ReduceMean", "0", REDUCE},
 	{"Sum", "ReduceSum", "0", REDUCE},
@@ -285,8 +243,11 @@ struct call keras_call(struct build *b, const struct keras_layer *l, const char 
 			     .name = name,
 			     .domain = "keras",
 			     .nout = 1,
-			     .reader = &layer_reader,
-			     .at = l};
+			     .reader = &call_json,
+			     .json = layer_get,
+			     .doc = l->doc,
+			     .at = l,
+			     .between = layer_fresh};
 }
 
 int keras_layer(const struct call *l)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/keras/keras.h"
 #include "lib/extract/keras/tensors.h"
 
@@ -62,7 +63,7 @@ static void begin(struct model *m)
 
 static int is_model(const char *type)
 {
-	return !strcmp(type, "Functional") || !strcmp(type, "Sequential") || !strcmp(type, "Model");
+	return words_are("Functional Sequential Model", type);
 }
 
 static const struct json *input_shape(const struct model *m, const struct json *config)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/keras/layer.h"
 
 enum { DEEPEST = 16 }; /* lists within arguments */
@@ -144,13 +145,6 @@ static int is_reference(const struct tensors *t, const struct json *v)
 	return call && call->type == JSON_INT;
 }
 
-/* Arguments that change no shape. */
-static int is_mask(const struct json *key)
-{
-	return json_is(key, "mask") || json_is(key, "attention_mask") ||
-	       json_is(key, "query_mask") || json_is(key, "value_mask") || json_is(key, "key_mask");
-}
-
 static void note_number(const struct json *v, struct tensor_list *l)
 {
 	if (!v || json_num(v, &l->number))
@@ -179,6 +173,8 @@ static void add_with_arguments(struct tensors *t, const struct json *ref, int de
 
 static void collect(struct tensors *t, const struct json *v, int depth, struct tensor_list *l)
 {
+	/* These arguments change no shape. */
+	static const char masks[] = "mask attention_mask query_mask value_mask key_mask";
 	const struct json *config, *history;
 
 	note_number(v, l);
@@ -198,7 +194,7 @@ static void collect(struct tensors *t, const struct json *v, int depth, struct t
 	for (const struct json *i = json_first(t->doc, v); i && *t->work < t->most_work;
 	     i = json_next(t->doc, v, i)) {
 		++*t->work;
-		if (v->type == JSON_ARR || !is_mask(i))
+		if (v->type == JSON_ARR || !words_have(masks, i->s, i->n))
 			collect(t, v->type == JSON_OBJ ? i + 1 : i, depth + 1, l);
 	}
 }

@@ -5,12 +5,6 @@
 #include "lib/extract/model.h"
 #include "lib/extract/onnx/onnx.h"
 
-static int claims(const char *name, const unsigned char *head, size_t n)
-{
-	(void)name;
-	return onnx_claims(head, n);
-}
-
 /* A model of classical machine learning: the first of its operators that is none of tensors; NULL
  * if it has none, or if it multiplies matrices beside. */
 static const char *classical(const struct graph *g)
@@ -48,5 +42,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_onnx = {"onnx", "an ONNX model",	   {".onnx"}, claims,
+const struct format format_onnx = {"onnx", "an ONNX model",	   {".onnx"}, NULL,
 				   read,   .is_plain = onnx_claims};

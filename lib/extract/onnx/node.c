@@ -103,7 +103,7 @@ PROTO_TABLE(attr, NULL, {1, PROTO_TEXT, PROTO_AT(reading_attr, is.name)},
 	    {9, PROTO_BY, PROTO_AT(reading_attr, texts), .fn = read_texts},
 	    {21, PROTO_TEXT, PROTO_AT(reading_attr, is.ref)});
 
-int parse_attr(struct wire *w, const struct wire_field *f, struct buf *attrs, struct err *e)
+int parse_attr(struct wire *w, const struct wire_field *f, void *attrs, struct err *e)
 {
 	struct reading_attr x = {.is = {.name = ""}};
 	const int r = proto_inside(w, f, &attr, &x, e);
@@ -143,15 +143,10 @@ static int read_ref(struct wire *w, const struct wire_field *f, void *to, struct
 	return 0;
 }
 
-static int read_attr(struct wire *w, const struct wire_field *f, void *to, struct err *e)
-{
-	return parse_attr(w, f, to, e);
-}
-
 PROTO_TABLE(node, NULL, {1, PROTO_BY, .fn = read_ref}, {2, PROTO_BY, .fn = read_ref},
 	    {3, PROTO_TEXT, PROTO_AT(reading_node, is.name)},
 	    {4, PROTO_TEXT, PROTO_AT(reading_node, is.type)},
-	    {5, PROTO_BY, PROTO_AT(reading_node, attrs), .fn = read_attr},
+	    {5, PROTO_BY, PROTO_AT(reading_node, attrs), .fn = parse_attr},
 	    {7, PROTO_TEXT, PROTO_AT(reading_node, is.domain)},
 	    {8, PROTO_TEXT, PROTO_AT(reading_node, is.overload)});
 

@@ -106,16 +106,11 @@ static int read_end(struct wire *w, const struct wire_field *f, void *to, struct
 	return 0;
 }
 
-static int read_attr(struct wire *w, const struct wire_field *f, void *to, struct err *e)
-{
-	return parse_attr(w, f, to, e);
-}
-
 PROTO_TABLE(function, NULL, {1, PROTO_TEXT, PROTO_AT(reading_function, name)},
 	    {4, PROTO_BY, .fn = read_end}, {5, PROTO_BY, .fn = read_end},
 	    {7, PROTO_BY, PROTO_AT(reading_function, is.body), .fn = parse_node},
 	    {10, PROTO_TEXT, PROTO_AT(reading_function, domain)},
-	    {11, PROTO_BY, PROTO_AT(reading_function, attrs), .fn = read_attr},
+	    {11, PROTO_BY, PROTO_AT(reading_function, attrs), .fn = parse_attr},
 	    {13, PROTO_TEXT, PROTO_AT(reading_function, overload)});
 
 static int read_function(struct wire *w, const struct wire_field *f, void *to, struct err *e)

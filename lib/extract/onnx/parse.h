@@ -30,7 +30,7 @@ int parse_tensor(struct wire *w, const struct wire_field *f, struct value *v, st
 /* TypeProto into elem, shape and symbols of a struct declared. */
 int parse_type(struct wire *w, const struct wire_field *f, void *declared, struct err *e);
 /* AttributeProto, added to a list of struct attr. */
-int parse_attr(struct wire *w, const struct wire_field *f, struct buf *attrs, struct err *e);
+int parse_attr(struct wire *w, const struct wire_field *f, void *attrs, struct err *e);
 /* NodeProto and GraphProto into a struct graph; graphs are linked when all is read (finish.h). */
 int parse_node(struct wire *w, const struct wire_field *f, void *graph, struct err *e);
 int parse_graph(struct wire *w, const struct wire_field *f, void *graph, struct err *e);

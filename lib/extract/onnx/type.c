@@ -35,20 +35,15 @@ static int begin_shape(struct wire *w, void *to, struct err *e)
 	return 0;
 }
 
-static int read_elem(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+static int element(int64_t type)
 {
-	struct declared *d = to;
-	int64_t elem;
-
-	if (wire_int(w, f, &elem, e))
-		return -1;
-	d->elem = elem > 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
-	return 0;
+	return type > 0 && type < 64 ? (int)type : VALUE_UNKNOWN;
 }
 
 PROTO_TABLE(shape, begin_shape, {1, PROTO_BY, .fn = read_dim});
 /* TypeProto.Tensor; sequences, maps and sparse tensors stay unknown. */
-PROTO_TABLE(tensor_type, NULL, {1, PROTO_BY, .fn = read_elem}, {2, PROTO_INSIDE, .table = &shape});
+PROTO_TABLE(tensor_type, NULL, {1, PROTO_MAP, PROTO_AT(declared, elem), .map = element},
+	    {2, PROTO_INSIDE, .table = &shape});
 PROTO_TABLE(type, NULL, {1, PROTO_INSIDE, .table = &tensor_type});
 
 int parse_type(struct wire *w, const struct wire_field *f, void *to, struct err *e)

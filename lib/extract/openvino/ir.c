@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <expat.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -63,25 +64,19 @@ int ir_number(const char *text, int64_t *v)
 	return errno || end == text || *end ? -1 : 0;
 }
 
+/* "FP32", "I64" and so on: the names of ours, but for these. */
 int ir_element(const char *word)
 {
-	static const struct {
-		const char *word;
-		int elem;
-	} known[] = {
-		{"FP32", VALUE_F32},	 {"FP16", VALUE_F16},	   {"FP64", VALUE_F64},
-		{"F32", VALUE_F32},	 {"F16", VALUE_F16},	   {"F64", VALUE_F64},
-		{"BF16", VALUE_BF16},	 {"I8", VALUE_I8},	   {"I4", VALUE_I4},
-		{"U4", VALUE_U4},	 {"I16", VALUE_I16},	   {"I32", VALUE_I32},
-		{"I64", VALUE_I64},	 {"U8", VALUE_U8},	   {"U16", VALUE_U16},
-		{"U32", VALUE_U32},	 {"U64", VALUE_U64},	   {"BOOL", VALUE_BOOL},
-		{"BOOLEAN", VALUE_BOOL}, {"STRING", VALUE_STRING},
-	};
+	const int is_real = word && !strncasecmp(word, "fp", 2);
+	char plain[8];
 
-	for (size_t i = 0; word && i < sizeof known / sizeof *known; i++)
-		if (!strcasecmp(word, known[i].word))
-			return known[i].elem;
-	return VALUE_UNKNOWN;
+	if (!word || strlen(word) > sizeof plain - 1)
+		return VALUE_UNKNOWN;
+	snprintf(plain, sizeof plain, "%s%s", is_real ? "f" : "", word + 2 * is_real);
+	for (int e = VALUE_F32; e <= VALUE_I4; e++)
+		if (!strcasecmp(plain, elem_name(e)) && e != VALUE_C64 && e != VALUE_C128)
+			return e;
+	return strcasecmp(word, "boolean") ? VALUE_UNKNOWN : VALUE_BOOL;
 }
 
 const char *ir_attr(const struct ir_layer *l, const char *name)

@@ -60,7 +60,7 @@ static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK
 	return n;
 }
 
-const struct call_reader openvino_reader = {integer, real, flag, ints, text, NULL};
+const struct call_reader openvino_reader = {integer, real, flag, ints, text};
 
 /* The one number that a value holds. */
 static int holds(const struct call *c, int value, double *v)
@@ -92,9 +92,10 @@ static int swish(const struct call *c, const struct call_row *row)
 {
 	double beta;
 
-	return c->nout != 1 || (call_in(c, 1) >= 0 && (!holds(c, c->in[1], &beta) || beta != 1))
-		       ? -1
-		       : call_gated(c, row);
+	if (c->nout != 1 || (call_in(c, 1) >= 0 && (!holds(c, c->in[1], &beta) || beta != 1)))
+		return -1;
+	call_make(c, "%s", row->onnx);
+	return 0;
 }
 
 /* ---- element types ---- */
@@ -162,20 +163,17 @@ static int convert(const struct call *c, const struct call_row *row)
  * says so. The bounds are no scales, which these nodes have none of. */
 static int fake_quantize(const struct call *c, const struct call_row *row)
 {
-	const int in = call_in(c, 0);
-	const struct value *data = value(c, in);
+	const struct value *data = value(c, call_in(c, 0));
 	const int64_t levels = call_int(c, "levels", 256);
-	int between, is_signed;
+	int is_signed;
 	double low;
 
 	(void)row;
 	if (c->nout != 1 || levels > 256)
 		return -1;
 	is_signed = holds(c, call_in(c, 1), &low) ? low < 0 : levels < 256 || data->is_const;
-	between = build_part(c->b, c->out[0], "levels");
-	build_int(c->b, build_node(c->b, "QuantizeLinear", &in, 1, &between, 1), "output_dtype",
+	call_make(c, "levels = QuantizeLinear(0) output_dtype=%d; $0 = DequantizeLinear(levels)",
 		  is_signed ? VALUE_I8 : VALUE_U8);
-	call_node(c, "DequantizeLinear", &between, 1);
 	return 0;
 }
 
@@ -185,21 +183,12 @@ static int fake_quantize(const struct call *c, const struct call_row *row)
 static int batch_norm(const struct call *c, const struct call_row *row)
 {
 	const int is_old = !strcmp(layer(c)->version, "opset1");
-	const int in[] = {call_in(c, is_old ? 2 : 0), call_in(c, is_old ? 0 : 1),
-			  call_in(c, is_old ? 1 : 2), call_in(c, 3), call_in(c, 4)};
 
-	call_node(c, row->onnx, in, 5);
+	call_make(c, "$0 = %s(%s 3 4)", row->onnx, is_old ? "2 0 1" : "0 1 2");
 	return 0;
 }
 
 /* ---- products ---- */
-
-static int attention(const struct call *c, const struct call_row *row)
-{
-	(void)row;
-	compose_attention(c->b, c->in[0], c->in[1], c->in[2], c->out[0]);
-	return 0;
-}
 
 /* A cell: each row of the data reads the weights once. */
 static int cell(const struct call *c, const struct call_row *row)
@@ -270,7 +259,10 @@ static const struct call_row rows[] = {
 	 CALL_ATTRS({CALL_FLAG, "transA", "transpose_a"}, {CALL_FLAG, "transB", "transpose_b"}),
 	 .more = 1},
 	{"Einsum", "Einsum", NULL, CALL_ATTRS({CALL_TEXT, "equation", "equation"})},
-	{"ScaledDotProductAttention", NULL, .fn = attention, .more = 2},
+	/* as its two products; a mask and a scale are left out */
+	{"ScaledDotProductAttention",
+	 "scores = MatMul(0 1) transB=1; weights = Softmax(scores) axis=-1; $0 = MatMul(weights 2)",
+	 .more = 2},
 	{"LSTMSequence", "LSTM", .fn = sequence, .more = 5},
 	{"GRUSequence", "GRU", .fn = sequence, .more = 4},
 	{"RNNSequence", "RNN", .fn = sequence, .more = 4},
@@ -299,24 +291,13 @@ static const struct call_row rows[] = {
 	{"Multiply", "Mul", .fn = scale},
 	{"Divide", "Div"},
 	{"Power", "Pow"},
-	{"Maximum", "Max"},
-	{"Minimum", "Min"},
 	{"Mod FloorMod", "Mod"},
-	{"SquaredDifference", NULL, .fn = call_square},
-	{"NotEqual", "Equal Not", .fn = call_chain},
-	{"LessEqual", "LessOrEqual"},
-	{"GreaterEqual", "GreaterOrEqual"},
-	{"LogicalAnd", "And"},
-	{"LogicalOr", "Or"},
-	{"LogicalXor", "Xor"},
-	{"LogicalNot", "Not", "0"},
-	{"Select", "Where"},
 	{"Ceiling", "Ceil", "0"},
 	{"Negative", "Neg", "0"},
 	{"ReLU Relu", "Relu", "0"},
 	{"Clamp", "Clip", "0",
 	 CALL_ATTRS({CALL_REAL, "min", "min", -1e38}, {CALL_REAL, "max", "max", 1e38})},
-	{"Swish", "Sigmoid", .fn = swish},
+	{"Swish", CALL_GATED, .fn = swish},
 	{"HSwish", "HardSwish", "0"},
 	{"HSigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
 	{"HardSigmoid", "HardSigmoid", .fn = hard_sigmoid},
@@ -350,7 +331,6 @@ static const struct call_row rows[] = {
 	{"Reshape", "Reshape", .fn = reshape},
 	{"Squeeze", "Squeeze"},
 	{"Unsqueeze", "Unsqueeze"},
-	{"Transpose", "Transpose"},
 	{"Concat", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis", 1})},
 	{"Split", "Split", "01", NULL, call_split},
 	{"VariadicSplit", "Split", "012", NULL, call_split},
@@ -364,15 +344,12 @@ static const struct call_row rows[] = {
 	{"Gather", "Gather", NULL, CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}), call_gather,
 	 2},
 	{"GatherElements", "GatherElements"},
-	{"GatherND", "GatherND"},
 	{"ScatterElementsUpdate", "ScatterElements", "0"},
 	{"ScatterNDUpdate", "ScatterND", "0"},
 	{"ScatterUpdate", "Scatter", "0"},
 	{"ReverseSequence", "ReverseSequence", "0"},
 	{"Broadcast", "Expand", .fn = broadcast},
-	{"Tile", "Tile"},
 	{"ShapeOf", "Shape", "0"},
-	{"Range", "Range"},
 	{"OneHot", "OneHot", "012", CALL_ATTRS({CALL_INT, "axis", "axis", -1})},
 	{"NonZero", "NonZero", "0"},
 	{"ReadValue Identity", "Identity", "0"},
@@ -388,7 +365,7 @@ static int has_all(const struct call *c, int least)
 
 void openvino_call(const struct call *c)
 {
-	const struct call_row *row = call_find(rows, sizeof rows / sizeof *rows, c->type);
+	const struct call_row *row = call_find_shared(rows, sizeof rows / sizeof *rows, c->type);
 	const int first = c->b->g->nnode;
 
 	call_convert(c, row && has_all(c, 1 + row->more) ? row : NULL);

@@ -8,6 +8,16 @@ int proto_inside(struct wire *w, const struct wire_field *f, const struct proto 
 	return proto_read(w, f->end, t, to, e);
 }
 
+static int map(struct wire *w, const struct wire_field *f, int (*to)(int64_t), int *at,
+	       struct err *e)
+{
+	int64_t v;
+	const int r = wire_int(w, f, &v, e);
+
+	*at = r ? 0 : to(v);
+	return r;
+}
+
 static int take(struct wire *w, const struct wire_field *f, const struct proto_field *is, void *to,
 		struct err *e)
 {
@@ -23,6 +33,8 @@ static int take(struct wire *w, const struct wire_field *f, const struct proto_f
 		return wire_int(w, f, at, e);
 	case PROTO_REAL:
 		return wire_float(w, f, at, e);
+	case PROTO_MAP:
+		return map(w, f, is->map, at, e);
 	case PROTO_INSIDE:
 		return proto_inside(w, f, is->table, at, e);
 	case PROTO_EACH:

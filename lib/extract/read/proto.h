@@ -16,6 +16,7 @@ enum proto_kind {
 	PROTO_TEXTS,  /* a list of them */
 	PROTO_INT,    /* int64_t */
 	PROTO_REAL,   /* float */
+	PROTO_MAP,    /* int, which a function makes of the number */
 	PROTO_INSIDE, /* a message; its fields are those of a part of the same thing, or of all */
 	PROTO_EACH,   /* a message, which becomes an item of a list */
 	PROTO_BY,     /* what a function reads */
@@ -29,6 +30,7 @@ struct proto_field {
 	size_t count, size; /* of a list: of the number of its items; of one of them */
 	const struct proto *table;
 	int (*fn)(struct wire *w, const struct wire_field *f, void *to, struct err *e);
+	int (*map)(int64_t number);
 };
 
 struct proto {

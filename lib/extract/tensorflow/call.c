@@ -19,12 +19,9 @@ static const struct message_function *function_of(const struct reader *r, const 
  * condition is known; otherwise the first stands for both. */
 static const struct message_function *called(const struct reader *r, const struct call *n)
 {
-	static const char *const calls[] = {"PartitionedCall", "StatefulPartitionedCall", NULL};
-	static const char *const branches[] = {"If", "StatelessIf", NULL};
-
-	if (tensorflow_is_any(n->type, calls))
+	if (words_are(TENSORFLOW_CALLS, n->type))
 		return function_of(r, n, "f");
-	if (tensorflow_is_any(n->type, branches)) {
+	if (words_are("If StatelessIf", n->type)) {
 		const struct value *v = n->nin && n->in[0] >= 0 ? r->b.g->value[n->in[0]] : NULL;
 
 		return function_of(r, n,
@@ -161,10 +158,9 @@ static int put_loop(struct reader *r, const struct scope *caller, const struct c
 
 int call_put(struct reader *r, const struct scope *caller, const struct call *n, struct err *e)
 {
-	static const char *const loops[] = {"While", "StatelessWhile", NULL};
 	const struct message_function *fn, *cond;
 
-	if (tensorflow_is_any(n->type, loops)) {
+	if (words_are("While StatelessWhile", n->type)) {
 		fn = function_of(r, n, "body");
 		cond = function_of(r, n, "cond");
 		return !fn || !cond ? 0 : put_loop(r, caller, n, cond, fn, e) ? -1 : 1;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/extract/call/compose.h"
-#include "lib/extract/tensorflow/convert.h"
+#include "lib/extract/tensorflow/tensorflow.h"
 
 /* The channels come last, unless data_format says NCHW or NCDHW. */
 static int channels_last(const struct call *c)
@@ -77,15 +77,11 @@ int convert_conv(const struct call *c, const struct call_row *row)
 /* The filter is height x width x channels x filters of each. */
 int convert_depthwise(const struct call *c, const struct call_row *row)
 {
-	static const int64_t one_channel[] = {0, 0, 1, -1};
-	const int filter =
-		build_part(c->b, call_in(c, 1) < 0 ? c->out[0] : call_in(c, 1), "filter");
-	const int from[] = {call_in(c, 0), filter};
 	struct graph_node *to;
 
-	build_ints(c->b, build_node(c->b, "Reshape", &c->in[c->nin > 1], 1, &filter, 1), "shape",
-		   one_channel, 4);
-	to = call_node(c, row->onnx, from, 2);
+	(void)row;
+	call_make(c, "filter = Reshape(%d) shape=[0,0,1,-1]; $0 = Conv(0 filter)", c->nin > 1);
+	to = build_last(c->b);
 	add_window(c, to);
 	to->filter = "hwio";
 	build_int(c->b, to, "group", 0);
@@ -114,17 +110,11 @@ int convert_pool(const struct call *c, const struct call_row *row)
 /* Along the channels, wherever these are. */
 int convert_bias_add(const struct call *c, const struct call_row *row)
 {
-	static const int64_t behind[] = {1, 2};
-	int from[] = {call_in(c, 0), call_in(c, 1)};
-
-	if (!channels_last(c) && from[1] >= 0) {
-		int wide = build_part(c->b, from[1], "along");
-
-		build_ints(c->b, build_node(c->b, "Unsqueeze", &from[1], 1, &wide, 1), "axes",
-			   behind, 2);
-		from[1] = wide;
-	}
-	call_node(c, row->onnx, from, 2);
+	(void)row;
+	if (channels_last(c) || call_in(c, 1) < 0)
+		call_make(c, "$0 = Add(0 1)");
+	else
+		call_make(c, "along = Unsqueeze(1) axes=[1,2]; $0 = Add(0 along)");
 	return 0;
 }
 

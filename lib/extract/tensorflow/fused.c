@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "lib/extract/tensorflow/convert.h"
+#include "lib/extract/tensorflow/tensorflow.h"
 
 enum {
 	OPERANDS = 2,	   /* of the first operator */

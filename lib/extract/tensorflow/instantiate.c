@@ -102,7 +102,7 @@ static int need(struct scope *s, const char *text, int *stack, int *depth, struc
 /* A loop begins at the first input of a Merge, and makes the second. */
 static int is_join(const struct message_node *m)
 {
-	return m->nin > 1 && (!strcmp(m->type, "Merge") || !strcmp(m->type, "RefMerge"));
+	return m->nin > 1 && words_are("Merge RefMerge", m->type);
 }
 
 static int count_seen(struct reader *r, int64_t n, struct err *e)
@@ -239,27 +239,17 @@ static void make_input(struct reader *r, struct value *v, const struct message_n
 	v->elem = v->declared->elem;
 }
 
-int tensorflow_is_any(const char *type, const char *const *list)
-{
-	for (; *list; list++)
-		if (!strcmp(type, *list))
-			return 1;
-	return 0;
-}
-
 /* Makes the value of a node that has no inputs; 0: it is no such node. */
 static int make_source(struct reader *r, const struct scope *s, int i)
 {
-	static const char *const variables[] = {"VarHandleOp", "VariableV2", "Variable", NULL};
-	static const char *const inputs[] = {"Placeholder", "PlaceholderV2", NULL};
 	const struct message_node *m = &s->node[i];
 	struct value *v = r->b.g->value[s->out[i][0]];
 
 	if (!strcmp(m->type, "Const"))
 		make_constant(v, m);
-	else if (tensorflow_is_any(m->type, variables))
+	else if (words_are(TENSORFLOW_VARIABLES, m->type))
 		make_variable(v, m);
-	else if (tensorflow_is_any(m->type, inputs))
+	else if (words_are("Placeholder PlaceholderV2", m->type))
 		make_input(r, v, m);
 	else
 		return 0;
@@ -330,9 +320,8 @@ static const struct message_signature *choose(const struct message_graph *m)
  * effects. */
 static const char **unread(struct reader *r, int *n)
 {
-	static const char *const effects[] = {
-		"NoOp",	       "Assert",      "SaveV2", "RestoreV2",	    "Const",
-		"Placeholder", "VarHandleOp", "Assign", "AssignVariableOp", NULL};
+	static const char effects[] = "NoOp Assert SaveV2 RestoreV2 Const Placeholder VarHandleOp "
+				      "Assign AssignVariableOp";
 	const struct message_graph *m = r->m;
 	const char **list = arena_array(r->b.a, const char *, m->nnode + 1);
 	struct map read = MAP_INIT;
@@ -343,7 +332,7 @@ static const char **unread(struct reader *r, int *n)
 	*n = 0;
 	for (int i = 0; i < m->nnode; i++)
 		if (!map_get(&read, m->node[i].name, strlen(m->node[i].name)) &&
-		    !tensorflow_is_any(m->node[i].type, effects))
+		    !words_are(effects, m->node[i].type))
 			list[(*n)++] = m->node[i].name;
 	map_free(&read);
 	return list;

@@ -3,6 +3,7 @@
 #define TL_EXTRACT_TENSORFLOW_INSTANTIATE_H
 
 #include "lib/base/map.h"
+#include "lib/base/words.h"
 #include "lib/extract/tensorflow/tensorflow.h"
 
 /* A list of nodes, of the graph or of a function, as it is put into the graph once. */
@@ -40,7 +41,7 @@ int scope_value(const struct scope *s, const char *text);
 /* A node that calls functions: what it becomes. 1: done; 0: it calls none; -1. */
 int call_put(struct reader *r, const struct scope *caller, const struct call *n, struct err *e);
 
-/* Is the type one of a list that ends with NULL? */
-int tensorflow_is_any(const char *type, const char *const *list);
+#define TENSORFLOW_VARIABLES "VarHandleOp VariableV2 Variable"
+#define TENSORFLOW_CALLS "PartitionedCall StatefulPartitionedCall"
 
 #endif

@@ -171,18 +171,8 @@ PROTO_TABLE(graph, NULL, {1, PROTO_EACH, PROTO_LIST(message_graph, node, nnode),
 
 /* ---- SavedModel ---- */
 
-static int read_element(struct wire *w, const struct wire_field *f, void *to, struct err *e)
-{
-	int64_t type;
-
-	if (wire_int(w, f, &type, e))
-		return -1;
-	*(int *)to = tensor_element(type);
-	return 0;
-}
-
 PROTO_TABLE(tensor_info, NULL, {1, PROTO_TEXT, PROTO_AT(message_end, tensor)},
-	    {2, PROTO_BY, PROTO_AT(message_end, elem), .fn = read_element},
+	    {2, PROTO_MAP, PROTO_AT(message_end, elem), .map = tensor_element},
 	    {3, PROTO_BY, PROTO_AT(message_end, shape), .fn = read_shape});
 PROTO_TABLE(end, begin_named, {2, PROTO_INSIDE, .table = &tensor_info});
 PROTO_TABLE(ends, NULL, {1, PROTO_EACH, PROTO_LIST(message_signature, in, nin), .table = &end},

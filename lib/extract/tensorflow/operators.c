@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/extract/call/compose.h"
-#include "lib/extract/tensorflow/convert.h"
+#include "lib/extract/tensorflow/tensorflow.h"
 
 /* ---- attributes ---- */
 
@@ -48,7 +48,7 @@ static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK
 	return a->nints;
 }
 
-const struct call_reader convert_reader = {integer, real, flag, ints, text, NULL};
+const struct call_reader convert_reader = {integer, real, flag, ints, text};
 
 const char *convert_text(const struct call *c, const char *name)
 {
@@ -99,13 +99,10 @@ static int concat(const struct call *c, const struct call_row *row)
  * set, the length is all that is known. */
 static int list_reserve(const struct call *c, const struct call_row *row)
 {
-	static const int64_t one = 1;
-	const int count = call_in(c, 1), list = build_part(c->b, c->out[0], "length");
-
-	if (count < 0)
+	(void)row;
+	if (call_in(c, 1) < 0)
 		return -1;
-	build_ints(c->b, build_node(c->b, "Reshape", &count, 1, &list, 1), "shape", &one, 1);
-	call_node(c, row->onnx, &list, 1);
+	call_make(c, "length = Reshape(1) shape=[1]; $0 = ConstantOfShape(length)");
 	return 0;
 }
 
@@ -114,34 +111,11 @@ static int one_hot(const struct call *c, const struct call_row *row)
 {
 	const int values[] = {call_in(c, 3), call_in(c, 2)},
 		  list = build_part(c->b, c->out[0], "values");
-	const int from[] = {call_in(c, 0), call_in(c, 1), list};
-
-	if (c->nin < 4 || compose_pack(c->b, values, 2, list, 0))
-		return -1;
-	build_int(c->b, call_node(c, row->onnx, from, 3), "axis", call_int(c, "axis", -1));
-	return 0;
-}
-
-/* Boxes of the images that they name, each resized; the channels are last. */
-static int crop_and_resize(const struct call *c, const struct call_row *row)
-{
-	const int in[] = {call_in(c, 0), call_in(c, 2)};
-	const int of = build_part(c->b, c->out[0], "of");
 
 	(void)row;
-	build_node(c->b, "Gather", in, 2, &of, 1);
-	compose_resize(c->b, of, call_in(c, 3), c->out[0], 1);
-	return 0;
-}
-
-/* Zeros of that shape, some of which become others. */
-static int scatter(const struct call *c, const struct call_row *row)
-{
-	const int shape = call_in(c, 2), zeros = build_part(c->b, c->out[0], "zeros");
-	const int in[] = {zeros, call_in(c, 0), call_in(c, 1)};
-
-	build_node(c->b, "ConstantOfShape", &shape, 1, &zeros, 1);
-	call_node(c, row->onnx, in, 3);
+	if (c->nin < 4 || compose_pack(c->b, values, 2, list, 0))
+		return -1;
+	call_make(c, "$0 = OneHot(0 1 @%d) axis=%lld", list, (long long)call_int(c, "axis", -1));
 	return 0;
 }
 
@@ -175,43 +149,25 @@ static const struct call_row rows[] = {
 	 .fn = convert_batch_norm},
 	{"AvgPool AvgPool3D", "AveragePool", .fn = convert_pool},
 	{"MaxPool MaxPool3D", "MaxPool", .fn = convert_pool},
-	{"AddN", "Sum"},
 	{"Sub", "Sub"},
 	{"Mul MulNoNan", "Mul"},
 	{"Div RealDiv DivNoNan", "Div"},
-	{"FloorDiv", "FloorDiv"},
-	{"FloorMod", "Mod"},
-	{"Pow", "Pow"},
-	{"Maximum", "Max"},
-	{"Minimum", "Min"},
-	{"Square SquaredDifference", NULL, .fn = call_square},
-	{"Rsqrt", "Sqrt Reciprocal", .fn = call_chain},
-	{"Erfc", "Erf 1:Sub", .fn = call_chain},
-	{"Log1p", "Add:1 Log", .fn = call_chain},
-	{"Expm1", "Exp Sub:1", .fn = call_chain},
+	{"Erfc", "sum = Erf(0); $0 = Sub(#1 sum)"},
+	{"Log1p", "sum = Add(0 #1); $0 = Log(sum)"},
+	{"Expm1", "sum = Exp(0); $0 = Sub(sum #1)"},
 	{"Round Rint", "Round"},
 	{"ClipByValue", "Clip"},
 	{"ZerosLike", "Sub", "00"},
-	{"OnesLike", "Sub Exp", "00", NULL, call_chain},
+	{"OnesLike", "sum = Sub(0 0); $0 = Exp(sum)"},
 	{"Reciprocal Inv", "Reciprocal"},
-	{"Relu6", "Clip", "0", CALL_CLIP(0, 6)},
 	{"LeakyRelu", "LeakyRelu", "0",
 	 CALL_ATTRS({CALL_REAL, "alpha", "alpha leakyrelu_alpha", 0.2})},
-	{"Elu", "Elu"},
-	{"_MklSwish", "Sigmoid", .fn = call_gated},
+	{"_MklSwish", CALL_GATED},
 	{"GeluExact", "Gelu", "0", CALL_ATTRS({CALL_WORD, "approximate", .word = "none"})},
 	{"GeluApproximate", "Gelu", "0", CALL_ATTRS({CALL_WORD, "approximate", .word = "tanh"})},
 	{"LRN", "LRN", "0"},
 	{"Softmax", "Softmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
 	{"LogSoftmax", "LogSoftmax", "0", CALL_ATTRS({CALL_INT, "axis", NULL, -1})},
-	{"NotEqual", "Equal Not", .fn = call_chain},
-	{"GreaterEqual", "GreaterOrEqual"},
-	{"LessEqual", "LessOrEqual"},
-	{"LogicalAnd", "And"},
-	{"LogicalOr", "Or"},
-	{"LogicalNot", "Not"},
-	{"LogicalXor", "Xor"},
-	{"Select SelectV2", "Where"},
 	{"Cast", "Cast", "0", CALL_ATTRS({CALL_INT, "to", "DstT", VALUE_UNKNOWN})},
 	{"Identity QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 Snapshot ReadVariableOp",
 	 "Identity", "0"},
@@ -231,13 +187,8 @@ static const struct call_row rows[] = {
 	{"Max Any", "ReduceMax", NULL, CALL_REDUCE("keep_dims")},
 	{"Min All", "ReduceMin", NULL, CALL_REDUCE("keep_dims")},
 	{"Prod", "ReduceProd", NULL, CALL_REDUCE("keep_dims")},
-	{"ArgMax", "ArgMax", .fn = call_arg},
-	{"ArgMin", "ArgMin", .fn = call_arg},
-	{"TopKV2", "TopK"},
 	{"Reshape", "Reshape", NULL, CALL_ATTRS({CALL_INT, "allowzero", NULL, 1})},
 	{"Squeeze", "Squeeze", "0", CALL_ATTRS({CALL_INTS, "axes", "squeeze_dims"})},
-	{"ExpandDims", "Unsqueeze"},
-	{"Transpose", "Transpose"},
 	{"ConcatV2 Concat", "Concat", .fn = concat},
 	{"Pack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}), call_pack},
 	{"Unpack", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis"}, {CALL_INT, "parts", "num"}),
@@ -253,42 +204,34 @@ static const struct call_row rows[] = {
 	 call_strided_slice},
 	{"Gather GatherV2 ResourceGather", "Gather", NULL,
 	 CALL_ATTRS({CALL_INT, "batch_dims", "batch_dims"}), call_gather},
-	{"GatherNd", "GatherND"},
-	{"ScatterNd", "ScatterND", .fn = scatter},
+	{"ScatterNd", "zeros = ConstantOfShape(2); $0 = ScatterND(zeros 0 1)"},
 	{"TensorScatterUpdate", "ScatterND"},
 	{"TensorScatterAdd", "ScatterND", NULL,
 	 CALL_ATTRS({CALL_WORD, "reduction", .word = "add"})},
 	{"MatrixBandPart BatchMatrixBandPart", "Trilu", "0"},
-	{"Where", "NonZero Transpose", "0", NULL, call_chain},
+	{"Where", "sum = NonZero(0); $0 = Transpose(sum)"},
 	{"RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt",
-	 "ConstantOfShape RandomUniformLike", "0", NULL, call_chain},
-	{"Tile", "Tile"},
+	 "sum = ConstantOfShape(0); $0 = RandomUniformLike(sum)"},
 	{"Reverse ReverseV2 ReverseSequence", "ReverseSequence", "0"},
 	{"OneHot", "OneHot", .fn = one_hot},
-	{"Cumsum", "CumSum"},
 	{"Cumprod", "CumProd"},
-	{"Fill", "Expand", "10"},
-	{"BroadcastTo", "Expand"},
-	{"Range", "Range"},
 	{"Shape", "Shape", "0"},
-	{"Rank", NULL, .fn = call_rank},
 	{"Size", "Size", "0"},
 	{"Pad PadV2", "constant", .fn = pad},
 	{"MirrorPad", "reflect", .fn = pad},
-	{"ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea ScaleAndTranslate", NULL,
-	 .fn = call_resize},
-	{"CropAndResize", NULL, .fn = crop_and_resize},
+	{"ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea ScaleAndTranslate",
+	 CALL_RESIZE},
+	/* Boxes of the images that they name, each resized; the channels are last. */
+	{"CropAndResize", "of = Gather(0 2); $0 = Resize(of - - 3) axes=[1,2]"},
 	{"DepthToSpace", "DepthToSpace", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
 	 convert_blocks},
 	{"SpaceToDepth", "SpaceToDepth", NULL, CALL_ATTRS({CALL_INT, "blocksize", "block_size", 1}),
 	 convert_blocks},
-	{"SpaceToBatchND", "SpaceToBatch"},
-	{"BatchToSpaceND", "BatchToSpace"},
 };
 
 void tensorflow_operator(const struct call *c)
 {
-	call_convert(c, call_find(rows, sizeof rows / sizeof *rows, c->type));
+	call_convert(c, call_find_shared(rows, sizeof rows / sizeof *rows, c->type));
 }
 
 int tensorflow_output(const char *type, const char *name)

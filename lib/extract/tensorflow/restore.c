@@ -32,17 +32,11 @@ static struct message_attr *attribute(const struct message_node *n, const char *
 	return (struct message_attr *)message_attr(n, name);
 }
 
-static int is_variable(const struct message_node *n)
-{
-	static const char *const types[] = {"VarHandleOp", "VariableV2", "Variable", NULL};
-
-	return tensorflow_is_any(n->type, types);
-}
-
 /* The shape that a variable leaves open; NULL: it leaves none. */
 static struct shape **open_shape(const struct message_node *n)
 {
-	struct message_attr *a = is_variable(n) ? attribute(n, "shape") : NULL;
+	struct message_attr *a =
+		words_are(TENSORFLOW_VARIABLES, n->type) ? attribute(n, "shape") : NULL;
 
 	if (!a || !a->shape)
 		return NULL;
@@ -102,13 +96,11 @@ static const struct message_node *in_graph(const struct restore *r, const struct
 
 static void take_assignments(const struct restore *r, const struct nodes *l)
 {
-	static const char *const types[] = {"AssignVariableOp", "Assign", NULL};
-
 	for (int i = 0; i < l->n; i++) {
 		const struct message_node *n = &l->node[i], *variable;
 		struct shape **open, *s;
 
-		if (n->nin < 2 || !tensorflow_is_any(n->type, types))
+		if (n->nin < 2 || !words_are("AssignVariableOp Assign", n->type))
 			continue;
 		variable = in_graph(r, l, n->in[0]);
 		open = variable ? open_shape(variable) : NULL;
@@ -146,12 +138,10 @@ static void take_list(const struct restore *r, const struct message_function *fn
 
 static void map_calls(struct restore *r)
 {
-	static const char *const types[] = {"PartitionedCall", "StatefulPartitionedCall", NULL};
-
 	for (int i = r->m->nnode - 1; i >= 0; i--) {
 		const struct message_node *n = &r->m->node[i];
 		const struct message_attr *f =
-			tensorflow_is_any(n->type, types) ? message_attr(n, "f") : NULL;
+			words_are(TENSORFLOW_CALLS, n->type) ? message_attr(n, "f") : NULL;
 
 		if (f && f->s)
 			*map_put(&r->call, f->s, strlen(f->s), NULL) = (void *)n;

@@ -33,6 +33,11 @@ void tensorflow_operator(const struct call *c);
 /* The same for one that TensorFlow's optimizer joined out of several, such as _FusedConv2D: those
  * of each. */
 void tensorflow_fused(const struct call *c, const char *first);
+/* A text; one that is not there is empty. */
+const char *convert_text(const struct call *c, const char *name);
+/* convert_window.c: convolutions, pools, and what rearranges and normalizes images */
+call_fn convert_conv, convert_depthwise, convert_conv_transpose, convert_bias_add,
+	convert_batch_norm, convert_pool, convert_blocks;
 /* The offset of the results of that name among all of an operator ("y" of a FusedBatchNorm). */
 int tensorflow_output(const char *type, const char *name);
 

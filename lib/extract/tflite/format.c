@@ -3,12 +3,6 @@
 #include "lib/extract/model.h"
 #include "lib/extract/tflite/tflite.h"
 
-static int claims(const char *name, const unsigned char *head, size_t n)
-{
-	(void)name;
-	return tflite_claims(head, n);
-}
-
 static int read(struct extract *x, struct member *m, struct err *e)
 {
 	struct arena a = ARENA_INIT;
@@ -26,5 +20,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tflite = {"tflite", "a TFLite model",	 {".tflite"}, claims,
+const struct format format_tflite = {"tflite", "a TFLite model",	 {".tflite"}, NULL,
 				     read,     .is_plain = tflite_claims};

@@ -61,7 +61,7 @@ static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK
 	return (int)l.n;
 }
 
-const struct call_reader rewrite_reader = {integer, real, flag, ints, NULL, NULL};
+const struct call_reader rewrite_reader = {integer, real, flag, ints, NULL};
 
 /* ---- functions ---- */
 
@@ -145,27 +145,9 @@ static const struct call_row rows[] = {
 	{"SUB", "Sub", .more = 1},
 	{"MUL", "Mul", .more = 1},
 	{"DIV", "Div", .more = 1},
-	{"FLOOR_DIV", "FloorDiv"},
-	{"FLOOR_MOD", "Mod"},
-	{"POW", "Pow"},
-	{"MAXIMUM", "Max"},
-	{"MINIMUM", "Min"},
-	{"ADD_N", "Sum"},
-	{"SQUARE SQUARED_DIFFERENCE", NULL, .fn = call_square},
-	{"RSQRT", "Sqrt Reciprocal", .fn = call_chain},
-	{"NOT_EQUAL", "Equal Not", .fn = call_chain},
-	{"GREATER_EQUAL", "GreaterOrEqual"},
-	{"LESS_EQUAL", "LessOrEqual"},
-	{"LOGICAL_AND", "And"},
-	{"LOGICAL_OR", "Or"},
-	{"LOGICAL_NOT", "Not"},
-	{"SELECT SELECT_V2", "Where"},
-	{"CUMSUM", "CumSum"},
-	{"RELU6", "Clip", "0", CALL_CLIP(0, 6)},
 	{"RELU_N1_TO_1", "Clip", "0", CALL_CLIP(-1, 1)},
 	{"RELU_0_TO_1", "Clip", "0", CALL_CLIP(0, 1)},
 	{"LOGISTIC", "Sigmoid"},
-	{"ELU", "Elu"},
 	{"PRELU", "PRelu"},
 	{"LEAKY_RELU", "LeakyRelu", NULL, CALL_ATTRS({CALL_REAL, "alpha", "alpha#0"})},
 	{"GELU", "Gelu", NULL,
@@ -183,9 +165,6 @@ static const struct call_row rows[] = {
 	{"REDUCE_MAX REDUCE_ANY", "ReduceMax", NULL, CALL_REDUCE("keep_dims#0")},
 	{"REDUCE_MIN REDUCE_ALL", "ReduceMin", NULL, CALL_REDUCE("keep_dims#0")},
 	{"REDUCE_PROD", "ReduceProd", NULL, CALL_REDUCE("keep_dims#0")},
-	{"ARG_MAX", "ArgMax", .fn = call_arg},
-	{"ARG_MIN", "ArgMin", .fn = call_arg},
-	{"TOPK_V2", "TopK"},
 	{"ONE_HOT", "OneHot", "012", CALL_ATTRS({CALL_INT, "axis", "axis#0", -1})},
 	{"CONCATENATION", "Concat", NULL, CALL_ATTRS({CALL_INT, "axis", "axis#0"}), .more = 2},
 	{"PACK", NULL, NULL, CALL_ATTRS({CALL_INT, "axis", "axis#1"}), call_pack},
@@ -194,18 +173,14 @@ static const struct call_row rows[] = {
 	{"SPLIT_V", "Split", "021", NULL, call_split},
 	{"RESHAPE", "Reshape", .fn = reshape},
 	{"SQUEEZE", "Squeeze", NULL, CALL_ATTRS({CALL_INTS, "axes", "squeeze_dims#0"}), squeeze},
-	{"EXPAND_DIMS", "Unsqueeze"},
-	{"TRANSPOSE", "Transpose"},
 	{"REVERSE_V2 REVERSE_SEQUENCE", "ReverseSequence"},
 	{"PAD PADV2", "constant", .fn = call_pad},
 	{"MIRROR_PAD", "reflect", .fn = call_pad},
-	{"RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR", NULL, .fn = call_resize},
+	{"RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR", CALL_RESIZE},
 	{"DEPTH_TO_SPACE", "DepthToSpace", NULL,
 	 CALL_ATTRS({CALL_INT, "blocksize", "block_size#0"}), rewrite_blocks},
 	{"SPACE_TO_DEPTH", "SpaceToDepth", NULL,
 	 CALL_ATTRS({CALL_INT, "blocksize", "block_size#0"}), rewrite_blocks},
-	{"SPACE_TO_BATCH_ND", "SpaceToBatch"},
-	{"BATCH_TO_SPACE_ND", "BatchToSpace"},
 	{"SLICE", "Slice", .fn = call_slice},
 	{"STRIDED_SLICE", NULL, NULL,
 	 CALL_ATTRS({CALL_INT, "begin", "begin_mask#0"}, {CALL_INT, "end", "end_mask#1"},
@@ -216,14 +191,8 @@ static const struct call_row rows[] = {
 	{"GATHER", "Gather", NULL,
 	 CALL_ATTRS({CALL_INT, "axis", "axis#0"}, {CALL_INT, "batch_dims", "batch_dims#1"}),
 	 call_gather},
-	{"GATHER_ND", "GatherND"},
 	{"EMBEDDING_LOOKUP", "Gather", "10"},
-	{"TILE", "Tile"},
-	{"FILL", "Expand", "10"},
-	{"BROADCAST_TO", "Expand"},
-	{"RANGE", "Range"},
 	{"SHAPE", "Shape"},
-	{"RANK", NULL, .fn = call_rank},
 	{"UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM", .fn = rewrite_recurrent},
 	{"BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF", NULL,
 	 .fn = call_weighs},
@@ -240,7 +209,7 @@ enum { FUSED = sizeof fused / sizeof *fused };
 
 void rewrite_operation(const struct call *c)
 {
-	const struct call_row *row = call_find(rows, sizeof rows / sizeof *rows, c->type);
+	const struct call_row *row = call_find_shared(rows, sizeof rows / sizeof *rows, c->type);
 	const struct options *o = c->at;
 	struct call own = *c;
 	int first = c->b->g->nnode, kind = 0, out = call_out(c, 0), between;
@@ -265,5 +234,5 @@ void rewrite_operation(const struct call *c)
 		return;
 	own = (struct call){
 		.b = c->b, .type = fused[kind], .in = &between, .nin = 1, .out = &out, .nout = 1};
-	call_convert(&own, call_find(rows, sizeof rows / sizeof *rows, own.type));
+	call_convert(&own, call_find_shared(rows, sizeof rows / sizeof *rows, own.type));
 }

@@ -2,9 +2,13 @@
 #ifndef TL_EXTRACT_TFLITE_READER_H
 #define TL_EXTRACT_TFLITE_READER_H
 
+#include "lib/extract/read/kept.h"
 #include "lib/extract/tflite/rewrite.h"
 
 enum { TFLITE_DEEPEST = 8 }; /* graphs within graphs */
+
+/* Fields of a Buffer, and of the Model that holds the list of them. */
+enum { BUFFER_DATA = 0, MODEL_BUFFERS = 4 };
 
 struct reader {
 	struct build b;
@@ -21,6 +25,8 @@ struct reader {
 	int64_t links; /* inputs and outputs of operators, and tensors, so far */
 };
 
+/* Keeps all of a model but the elements of large tensors (load.c). */
+int load_model(struct kept *k, struct err *e);
 /* Fills the graph at hand with that one of the file. */
 int tflite_graph(struct reader *r, uint32_t which, struct err *e);
 /* An operator with n graphs, whose numbers are options: what it and they are called in a graph. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "lib/extract/graph/element.h"
-#include "lib/extract/tflite/load.h"
 #include "lib/extract/tflite/reader.h"
 
 /* Fields of the tables, in the schema's order. */

@@ -4,7 +4,7 @@
  * operator of TFLite becomes the operator of ONNX that computes the same, or several of them
  * (operators.c): a fused activation is a node of its own, and what is nhwc stays so
  * (channels_last). An operator without a counterpart keeps its name, and the file tells the shape
- * of what it makes. Elements of large tensors are passed over (load.h).
+ * of what it makes. Elements of large tensors are passed over (load.c).
  */
 #ifndef TL_EXTRACT_TFLITE_TFLITE_H
 #define TL_EXTRACT_TFLITE_TFLITE_H

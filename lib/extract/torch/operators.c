@@ -16,7 +16,7 @@ static int binary(const struct call *c, const struct call_row *row)
 	if (in[0] < 0 || call_real(c, "alpha", 1) != 1)
 		return -1;
 	if (in[1] < 0) {
-		if (torch_reader.real(c, strchr(row->operands, ' ') + 1, &number))
+		if (call_json.real(c, strchr(row->operands, ' ') + 1, &number))
 			return -1;
 		in[1] = build_number(c->b, number);
 	}
@@ -29,7 +29,7 @@ static int clamp(const struct call *c, const struct call_row *row)
 {
 	double bound;
 
-	if (torch_reader.real(c, "min", &bound) || torch_reader.real(c, "max", &bound))
+	if (call_json.real(c, "min", &bound) || call_json.real(c, "max", &bound))
 		return -1;
 	call_node_of(c, row, c->in, 1);
 	return 0;
@@ -124,9 +124,9 @@ static int quantize(const struct call *c, const struct call_row *row)
 		in[1] = call_input(c, "scales");
 	if (in[2] < 0)
 		in[2] = call_input(c, "zero_points");
-	if (in[1] < 0 && !torch_reader.real(c, "scale", &scale))
+	if (in[1] < 0 && !call_json.real(c, "scale", &scale))
 		in[1] = build_number(c->b, scale);
-	if (in[2] < 0 && !torch_reader.integer(c, "zero_point", &zero))
+	if (in[2] < 0 && !call_json.integer(c, "zero_point", &zero))
 		in[2] = build_integers(c->b, &zero, 1);
 	if (in[0] < 0 || in[1] < 0)
 		return -1;
@@ -190,7 +190,7 @@ static const struct call_row rows[] = {
 	 CALL_ATTRS({CALL_REAL, "min", "min_val", -1}, {CALL_REAL, "max", "max_val", 1})},
 	{"clamp", "Clip", NULL,
 	 CALL_ATTRS({CALL_REAL, "min", "min", 0}, {CALL_REAL, "max", "max", 6}), clamp},
-	{"silu", "Sigmoid", .fn = call_gated},
+	{"silu", CALL_GATED},
 	{"gelu", "Gelu", "0", CALL_ATTRS({CALL_TEXT, "approximate", "approximate"})},
 	{"hardsigmoid", "HardSigmoid", "0", CALL_HARD_SIGMOID},
 	{"leaky_relu", "LeakyRelu", "0", CALL_ATTRS({CALL_REAL, "alpha", "negative_slope", 0.01})},
@@ -209,7 +209,7 @@ static const struct call_row rows[] = {
 	{"mean", "ReduceMean", "0", REDUCE},
 	{"sum", "ReduceSum", "0", REDUCE},
 	{"amax", "ReduceMax", "0", REDUCE},
-	{"rsqrt", "Sqrt Reciprocal", "0", NULL, call_chain},
+	{"rsqrt", CALL_RSQRT},
 	{"view _unsafe_view reshape view_as reshape_as flatten unflatten", "Reshape", "0"},
 	{"unsqueeze", "Unsqueeze", "0"},
 	{"squeeze", "Squeeze", "0"},

@@ -275,7 +275,10 @@ static int read_call(struct reader *r, const struct json *node, struct err *e)
 			 .name = "",
 			 .domain = "torch",
 			 .is_told = 1,
-			 .reader = &torch_reader,
+			 .reader = &call_json,
+			 .json = torch_argument,
+			 .doc = r->d,
+			 .input = torch_input,
 			 .at = &t};
 	const char *target;
 

@@ -9,7 +9,6 @@
 
 #include "lib/extract/call/call.h"
 #include "lib/extract/graph/infer.h"
-#include "lib/io/json.h"
 
 enum { TORCH_OPSET = 18 }; /* of ONNX, whose rules hold for what operators become */
 
@@ -26,8 +25,9 @@ struct torch_call {
 	const struct json *inputs; /* list of arguments; in: all tensors among them */
 };
 
-/* Reads arguments by their names (arguments.c). */
-extern const struct call_reader torch_reader;
+/* An argument by its name, and the value of one that is a tensor (arguments.c). */
+const struct json *torch_argument(const struct call *c, const char *name);
+int torch_input(const struct call *c, const char *name);
 /* The tensors of an argument: one, or a list. Returns how many; in is the arena's. */
 int torch_tensors(const struct call *c, const char *name, int **in);
 

@@ -20,8 +20,7 @@ static int with_batch(const struct call *c, int like)
 {
 	struct shape s = *build_shape(c->b, like);
 
-	memmove(s.dim + 1, s.dim, sizeof *s.dim * (size_t)s.rank++);
-	s.dim[0] = 1;
+	shape_insert(&s, 0, 1);
 	return build_like(c->b, like, "batch", like, &s);
 }
 
