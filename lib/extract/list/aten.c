@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/told.h"
 
 enum { INPUTS = 12, RANK = 8 };
@@ -298,12 +299,13 @@ static void read_attention(const struct inputs *in, struct aten *to)
 
 void aten_read(const struct json_doc *d, const char *name, const struct json *args, struct aten *to)
 {
-	static const char *const attention[] = {"aten::scaled_dot_product_attention",
-						"aten::_scaled_dot_product"};
-	static const char *const heavy[] = {"aten::convolution_backward", "aten::conv_transpose",
-					    "aten::mkldnn_rnn_layer",	  "aten::_cudnn_rnn",
-					    "aten::_thnn_fused",	  "aten::_flash_attention",
-					    "aten::_efficient_attention", "aten::_scaled_mm"};
+	static const char attention[] =
+		"aten::scaled_dot_product_attention aten::_scaled_dot_product";
+	static const char heavy[] = "aten::convolution_backward aten::conv_transpose "
+				    "aten::mkldnn_rnn_layer aten::_cudnn_rnn aten::_thnn_fused "
+				    "aten::_flash_attention aten::_efficient_attention "
+				    "aten::_scaled_mm";
+	const int is_backward = strstr(name, "backward") != NULL;
 	struct inputs in;
 
 	*to = (struct aten){.kind = ATEN_OTHER};
@@ -318,15 +320,8 @@ void aten_read(const struct json_doc *d, const char *name, const struct json *ar
 			read_product(&in, &products[i], to);
 			return;
 		}
-	for (size_t i = 0; i < sizeof attention / sizeof *attention; i++)
-		if (!strncmp(name, attention[i], strlen(attention[i])) &&
-		    !strstr(name, "backward")) {
-			read_attention(&in, to);
-			return;
-		}
-	for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++)
-		if (!strncmp(name, heavy[i], strlen(heavy[i]))) {
-			left(to, strstr(name, "backward") ? "backward" : "", -1);
-			return;
-		}
+	if (words_begin(attention, name) && !is_backward)
+		read_attention(&in, to);
+	else if (words_begin(heavy, name))
+		left(to, is_backward ? "backward" : "", -1);
 }

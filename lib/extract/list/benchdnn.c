@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/benchdnn_batch.h"
 #include "lib/extract/list/benchdnn_problem.h"
 #include "lib/extract/list/continued.h"
@@ -54,14 +55,10 @@ static char *find_command(char *line)
 
 int benchdnn_names(const char *path)
 {
-	static const char *const begins[] = {"harness_", "option_set_", "perf_",
-					     "set_",	 "shapes_",	"test_"};
 	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
 
-	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		if (!strncmp(file, begins[i], strlen(begins[i])) && !strchr(file, '.'))
-			return 1;
-	return 0;
+	return words_begin("harness_ option_set_ perf_ set_ shapes_ test_", file) &&
+	       !strchr(file, '.');
 }
 
 static int is_word(const char *s, size_t n, const char *word)

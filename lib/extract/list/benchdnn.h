@@ -1,4 +1,5 @@
-/* Command lines of oneDNN's benchdnn, and its batch files: read (dialect_benchdnn) and written.
+/* Command lines of oneDNN's benchdnn, and its batch files: read (dialect_benchdnn) and written
+ * (emit.c).
  *
  *   --conv --dir=FWD_B --stag=axb --attr-post-ops=sum+relu mb1_ic64ih56_oc64oh56_kh3ph1_n"a*3"
  *
@@ -28,12 +29,6 @@
  */
 #ifndef TL_EXTRACT_LIST_BENCHDNN_H
 #define TL_EXTRACT_LIST_BENCHDNN_H
-
-#include "lib/op/op.h"
-
-/* Appends a command line for a workload, without its newline. name: letters that need no quotes in
- * C. -1: there are no words for it, and nothing was written. */
-int benchdnn_print(const struct workload *w, const char *name, int64_t count, struct buf *out);
 
 /* Is this a name as benchdnn's own files have them, "inputs/conv/shapes_basic"? */
 int benchdnn_names(const char *path);

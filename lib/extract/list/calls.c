@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/blas.h"
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/told.h"
@@ -201,20 +202,10 @@ static void leave_unknown(struct listing *l, const struct call *c)
 /* Other calls that compute; those that only ask and set are no operators. */
 static void leave_other(struct listing *l, const struct call *c)
 {
-	static const char *const computes[] = {"Forward",	 "Inference", "Backward",
-					       "OpTensor",	 "AddTensor", "ReduceTensor",
-					       "TransformTensor"};
-	static const char *const asks[] = {"cudnnGet", "cudnnFind", "cudnnSet", "cudnnCreate",
-					   "cudnnDestroy"};
-
-	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-		if (!strncmp(c->function, asks[i], strlen(asks[i])))
-			return;
-	for (size_t i = 0; i < sizeof computes / sizeof *computes; i++)
-		if (strstr(c->function, computes[i])) {
-			listing_leave(l, c->function, "", 1, 0);
-			return;
-		}
+	if (!words_begin("cudnnGet cudnnFind cudnnSet cudnnCreate cudnnDestroy", c->function) &&
+	    words_in("Forward Inference Backward OpTensor AddTensor ReduceTensor TransformTensor",
+		     c->function))
+		listing_leave(l, c->function, "", 1, 0);
 }
 
 /* cuBLAS */

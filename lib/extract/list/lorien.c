@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/tvm.h"
 
@@ -20,11 +21,8 @@ static char *find(char *line)
 /* Is a word of YAML the same in JSON? */
 static int is_same(const char *s, size_t n)
 {
-	static const char *const words[] = {"null", "true", "false"};
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == n && !memcmp(s, words[i], n))
-			return 1;
+	if (words_have("null true false", s, n))
+		return 1;
 	return strspn(s, "0123456789") == n ||
 	       (n > 1 && *s == '-' && strspn(s + 1, "0123456789") == n);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/command.h"
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/told.h"
@@ -175,9 +176,7 @@ static void take_conv(struct listing *l, const char *type, const char *line, con
 
 static void read(struct listing *l, void *state, char *line)
 {
-	static const char *const multiply[] = {"CBAInfer", "rnn", "gemm"};
 	char *type = strstr(line, "MIOpenDriver"), *end;
-	int64_t macs = 0;
 
 	(void)state;
 	type += strcspn(type, " ");
@@ -190,10 +189,7 @@ static void read(struct listing *l, void *state, char *line)
 		take_conv(l, type, line, end);
 		return;
 	}
-	for (size_t i = 0; i < sizeof multiply / sizeof *multiply; i++)
-		if (!strncmp(type, multiply[i], strlen(multiply[i])))
-			macs = -1;
-	listing_leave(l, type, "", 1, macs);
+	listing_leave(l, type, "", 1, words_begin("CBAInfer rnn gemm", type) ? -1 : 0);
 }
 
 const struct dialect dialect_miopen = {find, read, NULL, 0, 0, 1};

@@ -3,48 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
+
 int told_dtype(const char *s, size_t n)
 {
 	static const struct {
-		const char *name;
+		const char *names;
 		enum dtype dtype;
-	} names[] = {{"float", DTYPE_F32},
-		     {"float32", DTYPE_F32},
-		     {"f32_r", DTYPE_F32},
-		     {"s", DTYPE_F32},
-		     {"R_32F", DTYPE_F32},
-		     {"CUDA_R_32F", DTYPE_F32},
-		     {"CUDNN_DATA_FLOAT", DTYPE_F32},
-		     {"float16", DTYPE_F16},
-		     {"f16_r", DTYPE_F16},
-		     {"h", DTYPE_F16},
-		     {"R_16F", DTYPE_F16},
-		     {"CUDA_R_16F", DTYPE_F16},
-		     {"CUDNN_DATA_HALF", DTYPE_F16},
-		     {"c10::Half", DTYPE_F16},
-		     {"bfloat16", DTYPE_BF16},
-		     {"bf16_r", DTYPE_BF16},
-		     {"R_16BF", DTYPE_BF16},
-		     {"CUDA_R_16BF", DTYPE_BF16},
-		     {"CUDNN_DATA_BFLOAT16", DTYPE_BF16},
-		     {"c10::BFloat16", DTYPE_BF16},
-		     {"int8", DTYPE_S8},
-		     {"i8_r", DTYPE_S8},
-		     {"R_8I", DTYPE_S8},
-		     {"CUDA_R_8I", DTYPE_S8},
-		     {"CUDNN_DATA_INT8", DTYPE_S8},
-		     {"uint8", DTYPE_U8},
-		     {"R_8U", DTYPE_U8},
-		     {"CUDA_R_8U", DTYPE_U8},
-		     {"int32", DTYPE_S32},
-		     {"i32_r", DTYPE_S32},
-		     {"R_32I", DTYPE_S32},
-		     {"CUDA_R_32I", DTYPE_S32},
-		     {"CUDNN_DATA_INT32", DTYPE_S32}};
+	} types[] = {{"float float32 f32_r s R_32F CUDA_R_32F CUDNN_DATA_FLOAT", DTYPE_F32},
+		     {"float16 f16_r h R_16F CUDA_R_16F CUDNN_DATA_HALF c10::Half", DTYPE_F16},
+		     {"bfloat16 bf16_r R_16BF CUDA_R_16BF CUDNN_DATA_BFLOAT16 c10::BFloat16",
+		      DTYPE_BF16},
+		     {"int8 i8_r R_8I CUDA_R_8I CUDNN_DATA_INT8", DTYPE_S8},
+		     {"uint8 R_8U CUDA_R_8U", DTYPE_U8},
+		     {"int32 i32_r R_32I CUDA_R_32I CUDNN_DATA_INT32", DTYPE_S32}};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strlen(names[i].name) == n && !memcmp(names[i].name, s, n))
-			return (int)names[i].dtype;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (words_have(types[i].names, s, n))
+			return (int)types[i].dtype;
 	return dtype_find(s, n);
 }
 

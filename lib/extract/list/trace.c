@@ -7,7 +7,6 @@
 
 #include "lib/extract/read/document.h"
 #include "lib/extract/list/aten.h"
-#include "lib/extract/list/elements.h"
 #include "lib/extract/list/listing.h"
 
 enum { EVENTS_MAX = 1000000, NAMES_MAX = 10000, DEPTH_MAX = 256 };
@@ -45,11 +44,83 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	return n > 10 && (!memcmp(head, "[{\"name\": ", 10) || !memcmp(head, "[{\"ph\": \"", 9));
 }
 
-static void seen(void *ctx, const void *bytes, size_t n)
-{
-	struct trace *t = ctx;
+/* ---- events ---- */
 
-	collect_bytes(&t->l.found, bytes, n);
+enum { LONGEST = 1 << 20 }; /* bytes of an object */
+
+/* The objects of a JSON document that stand in a list, "[{..},{..}]" or "{"events":[{..},{..}]}",
+ * one after the other, however long the document is. A zeroed struct is at the start. */
+struct elements {
+	struct buf object;   /* the last object's text */
+	int64_t too_long;    /* objects that were passed over */
+	int64_t depth, from; /* from: the depth at which the object began, 0: there is none */
+	char outer[2];	     /* what the two outermost levels are: '{' or '[' */
+	int in_string, escaped, drop;
+};
+
+static int begins_here(const struct elements *s)
+{
+	return (s->depth == 1 && s->outer[0] == '[') || (s->depth == 2 && s->outer[1] == '[');
+}
+
+static void open_level(struct elements *s, char c)
+{
+	if (!s->from && c == '{' && begins_here(s)) {
+		s->from = s->depth + 1;
+		s->drop = 0;
+		buf_clear(&s->object);
+	}
+	if (s->depth < 2)
+		s->outer[s->depth] = c;
+	s->depth++;
+}
+
+/* 1: the object is whole. */
+static int take_byte(struct elements *s, char c)
+{
+	int ends = 0;
+
+	if (s->in_string) {
+		s->in_string = s->escaped || c != '"';
+		s->escaped = !s->escaped && c == '\\';
+	} else if (c == '"') {
+		s->in_string = 1;
+	} else if (c == '{' || c == '[') {
+		open_level(s, c);
+	} else if ((c == '}' || c == ']') && s->depth) {
+		ends = s->from == s->depth;
+		s->depth--;
+	}
+	if (s->from && !s->drop) {
+		buf_ch(&s->object, c);
+		s->drop = s->object.n > LONGEST;
+	}
+	if (ends) {
+		s->from = 0;
+		s->too_long += s->drop;
+	}
+	return ends && !s->drop;
+}
+
+/* 1: the next object; 0: the end; -1: cannot be read, or is cut off. */
+static int next_object(struct elements *s, struct listing *l, struct err *e)
+{
+	struct pull *in = &l->m->bytes;
+	int r;
+
+	while ((r = pull_fill(in, e)) > 0) {
+		const unsigned char *from = in->at;
+		int whole = 0;
+
+		while (in->at < in->end && !whole)
+			whole = take_byte(s, (char)*in->at++);
+		collect_bytes(&l->found, (const char *)from, (size_t)(in->at - from));
+		if (whole)
+			return 1;
+	}
+	if (!r && (s->depth || s->in_string))
+		return err_set(e, "it is cut off");
+	return r;
 }
 
 static struct event *new_event(struct trace *t)
@@ -241,7 +312,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 
 	d.foreign = 1;
 	listing_begin(&t.l, x, m);
-	while ((more = elements_next(&s, &m->bytes, seen, &t, e)) > 0) {
+	while ((more = next_object(&s, &t.l, e)) > 0) {
 		struct err bad = ERR_INIT;
 
 		t.l.line++;
@@ -256,7 +327,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 		listing_leave(&t.l, "events of more than a megabyte", "", s.too_long, 0);
 	listing_end(&t.l);
 	trace_free(&t);
-	elements_free(&s);
+	buf_free(&s.object);
 	json_free(&d);
 	arena_free(&a);
 	return more;

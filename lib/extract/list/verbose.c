@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/onednn.h"
 #include "lib/extract/list/told.h"
@@ -22,9 +23,7 @@ enum { PARTS_MAX = 24 };
 
 static char *find(char *line)
 {
-	static const char *const marks[] = {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"};
-
-	return told_find(line, marks, sizeof marks / sizeof *marks);
+	return (char *)words_in("onednn_verbose, dnnl_verbose, mkldnn_verbose,", line);
 }
 
 /* What a line tells. */
@@ -58,11 +57,8 @@ static int tensor_dtype(const struct execution *x, const char *tensor)
  * no names for. */
 static int read_types(const struct execution *x, struct dtypes *to)
 {
-	static const char *const others[] = {"int8", "x8s8", "u8s8", "s8s8", "bf16", "s16s16"};
-
-	for (size_t i = 0; x->is_old && i < sizeof others / sizeof *others; i++)
-		if (strstr(x->impl, others[i]))
-			return -1;
+	if (x->is_old && words_in("int8 x8s8 u8s8 s8s8 bf16 s16s16", x->impl))
+		return -1;
 	if (x->is_old)
 		return 0;
 	return told_types(tensor_dtype(x, "src"), tensor_dtype(x, "wei"), tensor_dtype(x, "dst"),
@@ -113,15 +109,9 @@ static int has_other_bias(const struct execution *x, const struct onednn_shape *
 /* The list of post-ops in a field of attributes. */
 static const char *post_list(const char *attrs)
 {
-	static const char *const names[] = {"post-ops:", "post_ops:"};
+	const char *at = words_in("post-ops: post_ops:", attrs);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *at = strstr(attrs, names[i]);
-
-		if (at)
-			return at + strlen(names[i]);
-	}
-	return "";
+	return at ? at + strlen("post-ops:") : "";
 }
 
 /* What the execution is beyond its problem. NULL, or why it is no workload. *rest becomes the
@@ -174,28 +164,16 @@ static void take_problem(struct listing *l, const struct execution *x)
 	buf_free(&prob);
 }
 
-static int is_one(const char *kind, const char *const *kinds, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(kind, kinds[i]))
-			return 1;
-	return 0;
-}
-
 /* gemm_api is a call of the library's own BLAS, a matrix product. */
 static void take(struct listing *l, const struct execution *x)
 {
-	static const char *const ours[] = {"convolution", "matmul", "inner_product", "gemm_api"};
-	static const char *const multiply[] = {"rnn", "gemm", "brgemm", "sdpa"};
-
-	if (is_one(x->kind, ours, sizeof ours / sizeof *ours))
+	if (words_are("convolution matmul inner_product gemm_api", x->kind))
 		take_problem(l, x);
 	else if (!strcmp(x->kind, "deconvolution"))
 		listing_leave(l, x->kind, "", 1, onednn_conv_macs(x->problem, 1));
 	else
 		listing_leave(l, x->kind, "", 1,
-			      is_one(x->kind, multiply, sizeof multiply / sizeof *multiply) ? -1
-											    : 0);
+			      words_are("rnn gemm brgemm sdpa", x->kind) ? -1 : 0);
 	listing_time(l, strtod(x->time, NULL) / 1000);
 }
 
