@@ -22,6 +22,7 @@ struct rule {
 	infer_fn *fn;
 	enum element_rule elements;
 	int inputs; /* that it needs */
+	int needs_rank;
 };
 
 static struct rule find_rule(const struct graph_node *n)
@@ -35,15 +36,25 @@ static struct rule find_rule(const struct graph_node *n)
 		if (op != OP_QuantizeLinear && op != OP_DequantizeLinear)
 			op = OP_NONE;
 	}
-	return (struct rule){rules[op], operator_rows[op].elements, operator_rows[op].inputs};
+	return (struct rule){rules[op], operator_rows[op].elements, operator_rows[op].inputs,
+			     operator_rows[op].needs_rank};
 }
 
 static int apply(struct infer *x, const struct graph_node *n, struct rule rule, struct err *e)
 {
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape made = {.rank = RANK_UNKNOWN};
+	int r;
+
 	for (int i = 0; i < rule.inputs; i++)
 		if (!node_in(x->g, n, i))
 			return infer_lacks(x, n, e);
-	return rule.fn(x, n, e);
+	if (in)
+		made = in->shape;
+	if (rule.needs_rank && made.rank < 0)
+		return 0;
+	r = rule.fn(x, n, in, &made, e);
+	return r > 0 ? infer_set(x, n, 0, &made, e) : r;
 }
 
 static void set_type(struct infer *x, const struct graph_node *n, enum element_rule kind)

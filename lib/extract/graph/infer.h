@@ -84,7 +84,15 @@ void infer_options_free(struct infer_options *o);
 struct input_shape *infer_given_shape(const struct infer_options *o, const char *name);
 int64_t infer_given_dim(const struct infer_options *o, const char *name);
 
-typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);
+/* A rule for an operator, whose first input is `in` (NULL: it is left out). 1: its first output has
+ * the shape that is made, which at first is that of the input; 0: it has set what it could; -1. */
+typedef int infer_fn(struct infer *x, const struct graph_node *n, const struct value *in,
+		     struct shape *made, struct err *e);
+#define INFER_UNUSED __attribute__((unused))
+#define INFER(rule)                                                                                \
+	int infer_##rule(struct infer *x INFER_UNUSED, const struct graph_node *n INFER_UNUSED,    \
+			 const struct value *in INFER_UNUSED, struct shape *made INFER_UNUSED,     \
+			 struct err *e INFER_UNUSED)
 
 /* The geometry of a sliding window, resolved: explicit or automatic padding, defaults filled in. */
 struct window {
@@ -123,6 +131,8 @@ int infer_required(const struct infer *x, const struct graph_node *n, const char
 		   struct err *e);
 /* A shape of that rank with nothing else known; of unknown rank if it is out of range. */
 void infer_open(struct shape *s, int64_t rank);
+/* Sets that of output 0. */
+int infer_set_open(struct infer *x, const struct graph_node *n, int rank, struct err *e);
 /* Counts key in a map of int64_t *. */
 void infer_count(struct map *m, struct arena *a, const char *key);
 int infer_inputs(struct infer *x, struct err *e);

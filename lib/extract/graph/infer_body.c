@@ -124,7 +124,7 @@ static void begin_branch(const struct infer *x, const struct graph_node *n, int 
 	}
 }
 
-int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(if)
 {
 	struct graph *branch[] = {body_graph(n, "else_branch"), body_graph(n, "then_branch")};
 	int taken = body_truth(node_in(x->g, n, 0));
@@ -163,7 +163,7 @@ int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* Not of ONNX: the graph "body" runs once. */
-int infer_call(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(call)
 {
 	struct graph *body = body_graph(n, "body");
 	int r;

@@ -111,7 +111,7 @@ int einsum_resolve(const struct graph *g, const struct graph_node *n, struct ein
 	return 0;
 }
 
-int infer_einsum(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(einsum)
 {
 	struct shape s = {0};
 	struct einsum sum;

@@ -6,41 +6,34 @@
 
 enum { FAR = 1 << 20 }; /* paddings and blocks beyond it are absurd */
 
-int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(pad)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *pads, *axes;
 	int npads, naxes, given, some;
-	struct shape s;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
 	given = infer_list(x->g, n, node_attr(n, "paddings") ? "paddings" : "pads", 1, &npads,
 			   &pads);
 	some = infer_list(x->g, n, NULL, 3, &naxes, &axes);
-	if (given < 0 || some < 0) {
-		infer_open(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
+	if (given < 0 || some < 0)
+		return infer_set_open(x, n, made->rank, e);
 	if (!some)
-		naxes = s.rank;
+		naxes = made->rank;
 	if (!given || npads != 2 * naxes)
 		return infer_bad(x, n, e, "wants two paddings for each dimension");
 	for (int i = 0; i < naxes; i++) {
-		int axis = some ? infer_axis(axes[i], s.rank) : i;
+		int axis = some ? infer_axis(axes[i], made->rank) : i;
 
 		if (axis < 0 || pads[i] > FAR || pads[i + naxes] > FAR)
 			return infer_bad(x, n, e, "has paddings that make no sense");
-		if (s.dim[axis] < 0 || pads[i] < -FAR || pads[i + naxes] < -FAR) {
-			s.dim[axis] = DIM_UNKNOWN;
+		if (made->dim[axis] < 0 || pads[i] < -FAR || pads[i + naxes] < -FAR) {
+			made->dim[axis] = DIM_UNKNOWN;
 			continue;
 		}
-		s.dim[axis] += pads[i] + pads[i + naxes];
-		if (s.dim[axis] < 0)
+		made->dim[axis] += pads[i] + pads[i + naxes];
+		if (made->dim[axis] < 0)
 			return infer_bad(x, n, e, "makes a negative size");
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* The axes that it resizes: how many, -1 if one is not there. */
@@ -107,19 +100,14 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 	return !isnan(*out);
 }
 
-int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(resize)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *sizes;
 	int nsizes, fixed, count, axes[GRAPH_MAX_RANK];
 	double common;
-	struct shape s;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
 	fixed = infer_list(x->g, n, NULL, 3, &nsizes, &sizes);
-	count = resized_axes(n, s.rank, axes);
+	count = resized_axes(n, made->rank, axes);
 	if (count < 0)
 		return infer_bad(x, n, e, "resizes a dimension that is not there");
 	common = common_factor(x->g, n);
@@ -128,80 +116,73 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 		double f, size;
 
 		if (common > 0) {
-			size = floor(common * (double)s.dim[axis] + 0.5);
-			s.dim[axis] = size <= (double)MAX_ELEMENTS ? (int64_t)size : DIM_UNKNOWN;
+			size = floor(common * (double)made->dim[axis] + 0.5);
+			made->dim[axis] =
+				size <= (double)MAX_ELEMENTS ? (int64_t)size : DIM_UNKNOWN;
 			continue;
 		}
 		if (fixed == 1 && nsizes == count) {
 			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
 				return infer_bad(x, n, e, "makes a negative size");
-			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
-		} else if (s.dim[axis] >= 0 &&
+			made->dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
+		} else if (made->dim[axis] >= 0 &&
 			   infer_resize_factor(x->g, n, x->opset, count, i, &f)) {
-			size = floor((double)s.dim[axis] * f);
+			size = floor((double)made->dim[axis] * f);
 			if (!(size >= 0 && size <= (double)MAX_ELEMENTS))
 				return infer_bad(x, n, e, "has an absurd factor");
-			s.dim[axis] = (int64_t)size;
+			made->dim[axis] = (int64_t)size;
 		} else {
-			s.dim[axis] = DIM_UNKNOWN;
+			made->dim[axis] = DIM_UNKNOWN;
 		}
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* DepthToSpace, and SpaceToDepth. */
-int infer_blocks(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(blocks)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t b = node_int(n, "blocksize", 0);
-	struct shape s;
 
 	if (b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
 		return infer_bad(x, n, e, "wants an image and a blocksize");
-	s = in->shape;
-	for (int i = 1; i < s.rank; i++) {
+	for (int i = 1; i < made->rank; i++) {
 		const int64_t factor = i == node_channel(n, 4) ? b * b : b;
 
-		if (s.dim[i] < 0)
+		if (made->dim[i] < 0)
 			continue;
 		if (node_is(n, OP_DepthToSpace) == (i == node_channel(n, 4)))
-			s.dim[i] /= factor;
+			made->dim[i] /= factor;
 		else
-			s.dim[i] *= factor;
+			made->dim[i] *= factor;
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* Blocks of an image become images of their own in the batch: the dimensions behind the batch are
  * padded and divided by the sizes of input 1, pads are pairs in input 2. And back, with a part cut
  * off. */
-int infer_space_to_batch(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(space_to_batch)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int back = node_is(n, OP_BatchToSpace), nblock, npads, known;
 	const int64_t *block, *pads;
-	struct shape s;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
 	known = infer_list(x->g, n, NULL, 1, &nblock, &block) == 1 &&
 		infer_list(x->g, n, NULL, 2, &npads, &pads) == 1;
-	if (known && (nblock >= s.rank || npads != 2 * nblock))
+	if (known && (nblock >= made->rank || npads != 2 * nblock))
 		return infer_bad(x, n, e, "has blocks that do not fit its data");
 	if (!known)
-		infer_open(&s, s.rank);
+		infer_open(made, made->rank);
 	for (int i = 0; known && i < nblock; i++) {
-		int64_t *d = &s.dim[i + 1], b = block[i], p = pads[2 * i], q = pads[2 * i + 1];
+		int64_t *d = &made->dim[i + 1], b = block[i], p = pads[2 * i], q = pads[2 * i + 1];
 
 		if (b < 1 || b > FAR || p < 0 || p > FAR || q < 0 || q > FAR)
 			return infer_bad(x, n, e, "has blocks that make no sense");
-		if (s.dim[0] >= 0)
-			s.dim[0] = back ? s.dim[0] / b : s.dim[0] * b;
+		if (made->dim[0] >= 0)
+			made->dim[0] = back ? made->dim[0] / b : made->dim[0] * b;
 		if (*d >= 0)
 			*d = back ? *d * b - p - q : (*d + p + q) / b;
-		if (*d < DIM_UNKNOWN || infer_absurd(&s))
+		if (*d < DIM_UNKNOWN || infer_absurd(made))
 			return infer_bad(x, n, e, "has blocks that do not fit its data");
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }

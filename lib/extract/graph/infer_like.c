@@ -2,10 +2,8 @@
  * own. */
 #include "lib/extract/graph/infer.h"
 
-int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(unary)
 {
-	const struct value *in = node_in(x->g, n, 0);
-
 	if (infer_set(x, n, 0, &in->shape, e))
 		return -1;
 	fold_elementwise(x, n);
@@ -13,11 +11,11 @@ int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* The mask is of the data's type before operator set 10. */
-int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(dropout)
 {
 	struct value *mask = node_out(x->g, n, 1);
 
-	if (infer_unary(x, n, e))
+	if (infer_unary(x, n, in, made, e))
 		return -1;
 	if (mask && x->opset >= 10)
 		mask->elem = VALUE_BOOL;
@@ -27,42 +25,38 @@ int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* Whatever else is read: the slope of a PRelu is broadcast onto the data, never the other way. */
-int infer_like_first(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(like_first)
 {
 	return infer_set(x, n, 0, &node_in(x->g, n, 0)->shape, e);
 }
 
 /* Means and deviations, of a type that is told, of what is normalized from an axis on. */
-int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(layer_norm)
 {
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s;
 	int axis;
 
-	if (infer_like_first(x, n, e))
+	if (infer_like_first(x, n, in, made, e))
 		return -1;
 	if (in->shape.rank < 0)
 		return 0;
 	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "normalizes a dimension that is not there");
-	s = in->shape;
-	for (int i = axis; i < s.rank; i++)
-		s.dim[i] = 1;
+	for (int i = axis; i < made->rank; i++)
+		made->dim[i] = 1;
 	for (int i = 1; i < n->nout; i++) {
 		infer_elem(x, n, i, (int)node_int(n, "stash_type", VALUE_F32));
-		if (infer_set(x, n, i, &s, e))
+		if (infer_set(x, n, i, made, e))
 			return -1;
 	}
 	return 0;
 }
 
-int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(group_norm)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t channels, groups;
 
-	if (infer_required(x, n, "num_groups", &groups, e) || infer_like_first(x, n, e))
+	if (infer_required(x, n, "num_groups", &groups, e) || infer_like_first(x, n, in, made, e))
 		return -1;
 	if (in->shape.rank < 2)
 		return 0;
@@ -74,11 +68,11 @@ int infer_group_norm(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* In training, means and variances are made, too. */
-int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(batch_norm)
 {
 	const struct value *scale = node_in(x->g, n, 1), *mean = node_in(x->g, n, 3);
 
-	if (infer_like_first(x, n, e))
+	if (infer_like_first(x, n, in, made, e))
 		return -1;
 	for (int i = 1; scale && i < n->nout; i++) {
 		if (mean)
@@ -89,7 +83,7 @@ int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_has_element(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(has_element)
 {
 	const struct shape scalar = {0};
 
@@ -97,9 +91,9 @@ int infer_has_element(struct infer *x, const struct graph_node *n, struct err *e
 }
 
 /* Data in which some elements are replaced. */
-int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(scatter)
 {
-	if (infer_like_first(x, n, e))
+	if (infer_like_first(x, n, in, made, e))
 		return -1;
 	if (node_is(n, OP_ScatterND))
 		fold_tuples(x, n);
@@ -108,9 +102,9 @@ int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_cumsum(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(cumsum)
 {
-	if (infer_like_first(x, n, e))
+	if (infer_like_first(x, n, in, made, e))
 		return -1;
 	fold_cumsum(x, n);
 	return 0;
@@ -162,33 +156,29 @@ static void share_rows(struct infer *x, const struct graph_node *n, struct shape
 	}
 }
 
-int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(nary)
 {
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s;
-
-	s = in->shape;
 	if (!node_attr(n, "broadcast")) /* before opset 7, input 1 took the shape of input 0 */
 		for (int i = 1; i < n->nin; i++)
-			if ((in = node_in(x->g, n, i)) && infer_broadcast(x, n, &s, &in->shape, e))
+			if ((in = node_in(x->g, n, i)) &&
+			    infer_broadcast(x, n, made, &in->shape, e))
 				return -1;
 	if (node_int(n, "alike", 0))
-		share_rows(x, n, &s);
-	if (infer_set(x, n, 0, &s, e))
+		share_rows(x, n, made);
+	if (infer_set(x, n, 0, made, e))
 		return -1;
 	fold_elementwise(x, n);
 	return 0;
 }
 
-int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(where)
 {
 	infer_elem(x, n, 0, node_in(x->g, n, 1)->elem);
-	return infer_nary(x, n, e);
+	return infer_nary(x, n, in, made, e);
 }
 
-int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(non_zero)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
 	int folded = fold_non_zero(x, n, e);
@@ -200,7 +190,7 @@ int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_quantize_dynamic(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(quantize_dynamic)
 {
 	static const int elem[] = {VALUE_U8, VALUE_F32, VALUE_U8};
 	const struct shape scalar = {0};
@@ -209,10 +199,10 @@ int infer_quantize_dynamic(struct infer *x, const struct graph_node *n, struct e
 		infer_elem(x, n, i, elem[i]);
 	if (infer_set(x, n, 1, &scalar, e) || infer_set(x, n, 2, &scalar, e))
 		return -1;
-	return infer_like_first(x, n, e);
+	return infer_like_first(x, n, in, made, e);
 }
 
-int infer_boxes(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(boxes)
 {
 	const struct shape s = {2, {DIM_UNKNOWN, 3}};
 
@@ -220,15 +210,13 @@ int infer_boxes(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* N x C x the size of the grid, which is N x size x rank. */
-int infer_grid_sample(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(grid_sample)
 {
-	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
-	struct shape s;
+	const struct value *grid = node_in(x->g, n, 1);
 
 	if (in->shape.rank < 3 || grid->shape.rank != in->shape.rank)
 		return 0;
-	s = in->shape;
-	for (int i = 2; i < s.rank; i++)
-		s.dim[i] = grid->shape.dim[i - 1];
-	return infer_set(x, n, 0, &s, e);
+	for (int i = 2; i < made->rank; i++)
+		made->dim[i] = grid->shape.dim[i - 1];
+	return 1;
 }

@@ -121,7 +121,7 @@ static int loop_outputs(struct infer *x, const struct graph_node *n, struct grap
 	return 0;
 }
 
-int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(loop)
 {
 	struct graph *sub = body_graph(n, "body");
 	const struct value *most = node_in(x->g, n, 0), *go = node_in(x->g, n, 1);
@@ -223,7 +223,7 @@ static void begin_while(const struct infer *x, const struct graph_node *n, struc
 
 /* Not of ONNX: the inputs are states, as are the outputs; the graph "condition" of the states says
  * whether the graph "body" makes the next ones of them. */
-int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(while)
 {
 	struct graph *cond = body_graph(n, "condition"), *body = body_graph(n, "body");
 	struct followed outer;

@@ -3,9 +3,8 @@
 
 #include "lib/extract/graph/infer.h"
 
-int infer_shape(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(shape)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t start = node_int(n, "start", 0), end = node_int(n, "end", INT64_MAX), first;
 	struct shape s = {1, {DIM_UNKNOWN}};
 	union scalar *to;
@@ -25,9 +24,8 @@ int infer_shape(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_size(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(size)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {0};
 	union scalar *to;
 
@@ -59,7 +57,7 @@ static void constant_list(struct infer *x, const struct graph_node *node, const 
 	}
 }
 
-int infer_constant(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(constant)
 {
 	struct value *v = node_out(x->g, n, 0);
 	const struct attr *a;
@@ -85,7 +83,7 @@ int infer_constant(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_constant_of_shape(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(constant_of_shape)
 {
 	const struct attr *a = node_attr(n, "value");
 	struct value *v = node_out(x->g, n, 0);
@@ -156,7 +154,7 @@ static int real_range(struct infer *x, const struct graph_node *n, struct err *e
 	return 0;
 }
 
-int infer_range(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(range)
 {
 	const union scalar *start = one_int(node_in(x->g, n, 0));
 	const union scalar *limit = one_int(node_in(x->g, n, 1));
@@ -184,11 +182,10 @@ int infer_range(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(one_hot)
 {
-	const struct value *in = node_in(x->g, n, 0), *values = node_in(x->g, n, 2);
+	const struct value *values = node_in(x->g, n, 2);
 	const union scalar *depth = one_int(node_in(x->g, n, 1));
-	struct shape s = in->shape;
 	int axis;
 
 	infer_elem(x, n, 0, values->elem);
@@ -197,6 +194,6 @@ int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank + 1);
 	if (axis < 0)
 		return infer_bad(x, n, e, "adds a dimension out of range");
-	shape_insert(&s, axis, depth ? depth->i : DIM_UNKNOWN);
-	return infer_set(x, n, 0, &s, e);
+	shape_insert(made, axis, depth ? depth->i : DIM_UNKNOWN);
+	return 1;
 }

@@ -3,7 +3,7 @@
 
 #include "lib/extract/graph/infer.h"
 
-int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(gemm)
 {
 	const struct value *a = node_in(x->g, n, 0), *b = node_in(x->g, n, 1);
 	int ta = node_int(n, "transA", 0) != 0, tb = node_int(n, "transB", 0) != 0;
@@ -27,7 +27,7 @@ int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* The weights of MatMulNBits, which are packed in bytes, as a matrix. */
-int infer_dequantize_packed(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(dequantize_packed)
 {
 	const struct shape s = {2, {node_int(n, "K", 0), node_int(n, "N", 0)}};
 
@@ -71,7 +71,7 @@ void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b
 
 /* A vector on the left is a row, on the right a column; the one added dimension is dropped again.
  */
-int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(matmul)
 {
 	const struct value *va = node_in(x->g, n, 0);
 	const struct value *vb = node_in(x->g, n, node_is(n, OP_QLinearMatMul) ? 3 : 1);
@@ -123,9 +123,8 @@ static void mark_axes(const struct shape *s, int given, int naxes, const int64_t
 	}
 }
 
-int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(reduce)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int keep = node_int(n, "keepdims", 1) != 0, given, naxes;
 	char reduced[GRAPH_MAX_RANK];
 	const int64_t *axes;
@@ -155,14 +154,11 @@ int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_arg(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(arg)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {0};
 	int axis;
 
-	if (in->shape.rank < 0)
-		return 0;
 	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "reduces a dimension that is not there");
@@ -174,34 +170,30 @@ int infer_arg(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_topk(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(topk)
 {
-	const struct value *in = node_in(x->g, n, 0), *k = node_in(x->g, n, 1);
+	const struct value *k = node_in(x->g, n, 1);
 	const struct attr *fixed = node_attr(n, "k");
-	struct shape s;
 	int axis;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
-	axis = infer_axis(node_int(n, "axis", -1), s.rank);
+	axis = infer_axis(node_int(n, "axis", -1), made->rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "sorts along a dimension that is not there");
-	s.dim[axis] = DIM_UNKNOWN;
+	made->dim[axis] = DIM_UNKNOWN;
 	if (fixed)
-		s.dim[axis] = fixed->i;
+		made->dim[axis] = fixed->i;
 	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1 &&
 		 k->kept[0].i != INT_UNKNOWN)
-		s.dim[axis] = k->kept[0].i;
+		made->dim[axis] = k->kept[0].i;
 	infer_elem(x, n, 1, VALUE_I64);
-	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
+	return infer_set(x, n, 0, made, e) || infer_set(x, n, 1, made, e) ? -1 : 0;
 }
 
 /* X: sequence x batch x input (layout 0). Y: sequence x directions x batch x hidden; then the last
  * states. */
-int infer_rnn(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(rnn)
 {
-	const struct value *in = node_in(x->g, n, 0), *r = node_in(x->g, n, 2);
+	const struct value *r = node_in(x->g, n, 2);
 	int64_t hidden, dirs;
 	struct shape y, h;
 
@@ -225,7 +217,7 @@ int infer_rnn(struct infer *x, const struct graph_node *n, struct err *e)
 
 /* Queries, keys and values: batch x steps x heads and their elements. The state is a matrix for
  * each head of the values. */
-int infer_linear_attention(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(linear_attention)
 {
 	const struct value *q = node_in(x->g, n, 0), *v = node_in(x->g, n, 2);
 	int64_t heads = node_int(n, "q_num_heads", 0), own = node_int(n, "kv_num_heads", heads);
@@ -266,7 +258,7 @@ static int by_heads(const struct infer *x, const struct graph_node *n, int i, co
 
 /* Before it is rewritten as products: the output, keys and values with those before them, and the
  * product. */
-int infer_attention(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(attention)
 {
 	const struct value *past = node_in(x->g, n, 4);
 	struct shape q, k, v, out;

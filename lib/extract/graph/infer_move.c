@@ -45,18 +45,16 @@ static void fold_concat(struct infer *x, const struct graph_node *n, int axis)
 		}
 }
 
-int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(concat)
 {
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s = in->shape;
 	int64_t along = 1;
 	int axis;
 
 	if (x->opset >= 4 && infer_required(x, n, "axis", &along, e))
 		return -1;
-	if (s.rank < 0)
+	if (made->rank < 0)
 		return 0;
-	axis = infer_axis(node_int(n, "axis", along), s.rank);
+	axis = infer_axis(node_int(n, "axis", along), made->rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
 	for (int i = 1; i < n->nin; i++) {
@@ -66,41 +64,38 @@ int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
 			return infer_lacks(x, n, e);
 		if (v->shape.rank < 0)
 			return 0;
-		if (v->shape.rank != s.rank)
+		if (v->shape.rank != made->rank)
 			return infer_bad(x, n, e, "joins tensors of different rank");
-		for (int d = 0; d < s.rank; d++) {
-			int64_t p = s.dim[d], q = v->shape.dim[d];
+		for (int d = 0; d < made->rank; d++) {
+			int64_t p = made->dim[d], q = v->shape.dim[d];
 
 			if (d == axis)
-				s.dim[d] = p < 0 || q < 0 ? DIM_UNKNOWN : p + q;
+				made->dim[d] = p < 0 || q < 0 ? DIM_UNKNOWN : p + q;
 			else if (p >= 0 && q >= 0 && p != q)
 				return infer_bad(x, n, e, "joins sizes %lld and %lld", (long long)p,
 						 (long long)q);
 			else
-				s.dim[d] = p < 0 ? q : p;
+				made->dim[d] = p < 0 ? q : p;
 		}
 	}
-	if (infer_set(x, n, 0, &s, e))
+	if (infer_set(x, n, 0, made, e))
 		return -1;
-	if (shape_known(&s))
+	if (shape_known(made))
 		fold_concat(x, n, axis);
 	return 0;
 }
 
-int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(split)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], at = 0, parts = node_int(n, "num_outputs", 0);
 	const int64_t *sizes;
 	int axis, nsizes, given, known = 1;
-	struct shape s;
 
 	if (parts < n->nout)
 		parts = n->nout;
 	if (in->shape.rank < 0 || !n->nout)
 		return 0;
-	s = in->shape;
-	axis = infer_axis(node_int(n, "axis", 0), s.rank);
+	axis = infer_axis(node_int(n, "axis", 0), made->rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "splits a dimension that is not there");
 	given = infer_list(x->g, n, "split", 1, &nsizes, &sizes);
@@ -112,20 +107,20 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 		int64_t all = in->shape.dim[axis], part = all > 0 ? (all - 1) / parts + 1 : 0;
 
 		if (given == 1)
-			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
+			made->dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
 		else if (given < 0 || all < 0)
-			s.dim[axis] = DIM_UNKNOWN;
+			made->dim[axis] = DIM_UNKNOWN;
 		else /* equal parts, the last may be smaller */
-			s.dim[axis] = all - at < part ? all - at : part;
-		if (s.dim[axis] < DIM_UNKNOWN || (all >= 0 && s.dim[axis] > all - at))
+			made->dim[axis] = all - at < part ? all - at : part;
+		if (made->dim[axis] < DIM_UNKNOWN || (all >= 0 && made->dim[axis] > all - at))
 			return infer_bad(x, n, e, "splits %lld into parts that do not fit",
 					 (long long)all);
-		if (infer_set(x, n, i, &s, e))
+		if (infer_set(x, n, i, made, e))
 			return -1;
-		known &= shape_known(&s); /* behind an unknown part, all places are unknown */
+		known &= shape_known(made); /* behind an unknown part, all places are unknown */
 		if (known)
 			infer_view(x, n, i, in, at * stride[axis], stride);
-		at += s.dim[axis] > 0 ? s.dim[axis] : 0;
+		at += made->dim[axis] > 0 ? made->dim[axis] : 0;
 	}
 	return 0;
 }
@@ -207,9 +202,9 @@ static int join_first(struct infer *x, const struct graph_node *n, const struct 
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(reshape)
 {
-	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
+	const struct value *to = node_in(x->g, n, 1);
 	int64_t declared[GRAPH_MAX_RANK];
 	const int64_t *want;
 	int count, given;
@@ -233,14 +228,11 @@ int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_flatten(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(flatten)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {1, 1}};
 	int64_t axis = node_int(n, "axis", 1);
 
-	if (in->shape.rank < 0)
-		return 0;
 	if (axis < -in->shape.rank || axis > in->shape.rank)
 		return infer_bad(x, n, e, "flattens at a dimension that is not there");
 	if (axis < 0)
@@ -253,43 +245,35 @@ int infer_flatten(struct infer *x, const struct graph_node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(transpose)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *perm;
 	int count, given = infer_list(x->g, n, "perm", 1, &count, &perm);
 	int64_t stride[GRAPH_MAX_RANK], moved[GRAPH_MAX_RANK];
 	unsigned seen = 0;
-	struct shape s;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
-	if (given < 0) {
-		infer_open(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
-	if (given && count != s.rank)
-		return infer_bad(x, n, e, "permutes %d of %d dimensions", count, s.rank);
+	if (given < 0)
+		return infer_set_open(x, n, made->rank, e);
+	if (given && count != made->rank)
+		return infer_bad(x, n, e, "permutes %d of %d dimensions", count, made->rank);
 	infer_strides(&in->shape, stride);
-	for (int i = 0; i < s.rank; i++) {
-		int from = given ? infer_axis(perm[i], s.rank) : s.rank - 1 - i;
+	for (int i = 0; i < made->rank; i++) {
+		int from = given ? infer_axis(perm[i], made->rank) : made->rank - 1 - i;
 
 		if (from < 0 || seen >> from & 1)
 			return infer_bad(x, n, e, "has a perm that is no permutation");
 		seen |= 1u << from;
-		s.dim[i] = in->shape.dim[from];
+		made->dim[i] = in->shape.dim[from];
 		moved[i] = stride[from];
 	}
-	if (infer_set(x, n, 0, &s, e))
+	if (infer_set(x, n, 0, made, e))
 		return -1;
 	infer_view(x, n, 0, in, 0, moved);
 	return 0;
 }
 
-int infer_squeeze(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(squeeze)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *axes;
 	struct shape s = {0};
 	unsigned drop = 0;
@@ -313,9 +297,8 @@ int infer_squeeze(struct infer *x, const struct graph_node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(unsqueeze)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *axes;
 	struct shape s = {0};
 	unsigned add = 0;
@@ -337,9 +320,8 @@ int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(expand)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK];
 	const int64_t *want;
 	int count;
@@ -361,64 +343,55 @@ int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(tile)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *times;
-	struct shape s;
 	int count, given;
 
 	given = infer_list(x->g, n, "repeats", 1, &count, &times);
 	if (!given)
 		return infer_lacks(x, n, e);
-	s = in->shape;
-	if (s.rank < 0)
+	if (made->rank < 0)
 		return 0;
-	if (given < 0) {
-		infer_open(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
-	if (count != s.rank)
-		return infer_bad(x, n, e, "repeats %d of %d dimensions", count, s.rank);
-	for (int i = 0; i < s.rank; i++) {
-		if (times[i] == INT_UNKNOWN || s.dim[i] < 0)
-			s.dim[i] = DIM_UNKNOWN;
-		else if (times[i] < 0 || __builtin_mul_overflow(s.dim[i], times[i], &s.dim[i]))
+	if (given < 0)
+		return infer_set_open(x, n, made->rank, e);
+	if (count != made->rank)
+		return infer_bad(x, n, e, "repeats %d of %d dimensions", count, made->rank);
+	for (int i = 0; i < made->rank; i++) {
+		if (times[i] == INT_UNKNOWN || made->dim[i] < 0)
+			made->dim[i] = DIM_UNKNOWN;
+		else if (times[i] < 0 ||
+			 __builtin_mul_overflow(made->dim[i], times[i], &made->dim[i]))
 			return infer_bad(x, n, e, "makes a tensor of absurd size");
 	}
-	if (infer_set(x, n, 0, &s, e))
+	if (infer_set(x, n, 0, made, e))
 		return -1;
 	fold_tile(x, n);
 	return 0;
 }
 
 /* Batch x heads x steps x elements, with as many heads as input 1 has. */
-int infer_repeat_heads(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(repeat_heads)
 {
-	const struct value *in = node_in(x->g, n, 0), *like = node_in(x->g, n, 1);
-	struct shape s;
+	const struct value *like = node_in(x->g, n, 1);
 
 	if (in->shape.rank != 4 || like->shape.rank != 4)
 		return 0;
-	s = in->shape;
-	if (s.dim[1] > 0 && like->shape.dim[1] > 0 && like->shape.dim[1] % s.dim[1])
-		return infer_bad(x, n, e, "has %lld heads for %lld", (long long)s.dim[1],
+	if (made->dim[1] > 0 && like->shape.dim[1] > 0 && like->shape.dim[1] % made->dim[1])
+		return infer_bad(x, n, e, "has %lld heads for %lld", (long long)made->dim[1],
 				 (long long)like->shape.dim[1]);
-	s.dim[1] = like->shape.dim[1];
-	return infer_set(x, n, 0, &s, e);
+	made->dim[1] = like->shape.dim[1];
+	return 1;
 }
 
 /* Channels rounded up to whole blocks. */
-int infer_block_channels(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(block_channels)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t block = node_int(n, "block", 0);
-	struct shape s;
 
 	if (block < 1 || block > 64)
 		return infer_bad(x, n, e, "wants the size of a block");
-	s = in->shape;
-	if (s.rank > 1 && s.dim[1] > 0)
-		s.dim[1] = (s.dim[1] + block - 1) / block * block;
-	return infer_set(x, n, 0, &s, e);
+	if (made->rank > 1 && made->dim[1] > 0)
+		made->dim[1] = (made->dim[1] + block - 1) / block * block;
+	return 1;
 }

@@ -67,27 +67,20 @@ static int slice_axis(struct slices *c, int i, struct shape *s, int64_t *offset,
 	return 0;
 }
 
-int infer_slice(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(slice)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], offset = 0;
 	struct slices c;
-	struct shape s;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
 	if (read_slices(x->g, n, &c))
 		return infer_bad(x, n, e, "has lists of different length");
-	if (c.n < 0) {
-		infer_open(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
-	infer_strides(&s, stride);
+	if (c.n < 0)
+		return infer_set_open(x, n, made->rank, e);
+	infer_strides(made, stride);
 	for (int i = 0; i < c.n; i++)
-		if (slice_axis(&c, i, &s, &offset, stride))
+		if (slice_axis(&c, i, made, &offset, stride))
 			return infer_bad(x, n, e, "slices a dimension that is not there");
-	if (infer_set(x, n, 0, &s, e))
+	if (infer_set(x, n, 0, made, e))
 		return -1;
 	infer_view(x, n, 0, in, offset, stride);
 	return 0;
@@ -123,9 +116,9 @@ static void fold_gather(struct infer *x, const struct graph_node *n, int axis)
 		}
 }
 
-int infer_gather(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(gather)
 {
-	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
+	const struct value *index = node_in(x->g, n, 1);
 	struct shape s = {0};
 	int axis;
 
@@ -150,7 +143,7 @@ int infer_gather(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int infer_gather_elements(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(gather_elements)
 {
 	const struct value *index = node_in(x->g, n, 1);
 
@@ -160,9 +153,9 @@ int infer_gather_elements(struct infer *x, const struct graph_node *n, struct er
 	return 0;
 }
 
-int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(gather_nd)
 {
-	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
+	const struct value *index = node_in(x->g, n, 1);
 	int64_t batch = node_int(n, "batch_dims", 0), depth;
 	struct shape s;
 

@@ -71,7 +71,7 @@ static int scan_outputs(struct infer *x, const struct graph_node *n, struct grap
 	return 0;
 }
 
-int infer_scan(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(scan)
 {
 	struct graph *sub = body_graph(n, "body");
 	int64_t scans = node_int(n, "num_scan_inputs", 0);

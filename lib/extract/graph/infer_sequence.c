@@ -50,11 +50,10 @@ static const struct value *copy_of(struct infer *x, const struct value *v)
 	return copy;
 }
 
-int infer_sequence_construct(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(sequence_construct)
 {
 	struct sequence *s = new_sequence(x, n, n->nin);
 
-	(void)e;
 	for (int i = 0; s && i < n->nin; i++)
 		if (!node_in(x->g, n, i))
 			return infer_lacks(x, n, e);
@@ -80,23 +79,21 @@ static int change(struct infer *x, const struct graph_node *n, const struct valu
 	return 0;
 }
 
-int infer_sequence_insert(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(sequence_insert)
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 
-	(void)e;
 	return from ? change(x, n, node_in(x->g, n, 1), place(x, n, 2, from->n, from->n)) : 0;
 }
 
-int infer_sequence_erase(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(sequence_erase)
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 
-	(void)e;
 	return from ? change(x, n, NULL, place(x, n, 1, from->n, from->n - 1)) : 0;
 }
 
-int infer_sequence_at(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(sequence_at)
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 	int64_t at = from ? place(x, n, 1, from->n, 0) : -1;
@@ -110,7 +107,7 @@ int infer_sequence_at(struct infer *x, const struct graph_node *n, struct err *e
 	return infer_set(x, n, 0, &from->item[at]->shape, e);
 }
 
-int infer_sequence_length(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(sequence_length)
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 	const struct shape scalar = {0};
@@ -125,9 +122,9 @@ int infer_sequence_length(struct infer *x, const struct graph_node *n, struct er
 }
 
 /* Parts along an axis: of one size (a scalar), of several, or of 1, whose dimension may go. */
-int infer_split_to_sequence(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(split_to_sequence)
 {
-	const struct value *in = node_in(x->g, n, 0), *split = node_in(x->g, n, 1);
+	const struct value *split = node_in(x->g, n, 1);
 	int axis, count = 0, given, drop = !split && !node_int(n, "keepdims", 1);
 	const int64_t *sizes = NULL;
 	int64_t all, one = 1, parts;
@@ -162,7 +159,7 @@ int infer_split_to_sequence(struct infer *x, const struct graph_node *n, struct 
 	return 0;
 }
 
-int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(concat_from_sequence)
 {
 	const struct sequence *from = sequence_in(x, n, 0);
 	int add = node_int(n, "new_axis", 0) != 0, axis;
@@ -199,7 +196,7 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 
 /* Not of ONNX: such a list as a tensor. Input 1 tells the shape of its items, in part, which counts
  * where the list has its length alone. */
-int infer_list_items(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(list_items)
 {
 	const struct value *list = node_in(x->g, n, 0), *told = node_in(x->g, n, 1);
 	int64_t stride[GRAPH_MAX_RANK], rank;
@@ -224,7 +221,7 @@ int infer_list_items(struct infer *x, const struct graph_node *n, struct err *e)
 
 /* Not of ONNX: a list of items of one shape, along the first dimension of a tensor, in which item 2
  * takes the place that input 1 counts. A list that has no items yet has that dimension alone. */
-int infer_set_item(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(set_item)
 {
 	const struct value *list = node_in(x->g, n, 0), *item = node_in(x->g, n, 2);
 	struct value *v = node_out(x->g, n, 0);

@@ -18,9 +18,9 @@ static int one_of(const struct infer *x, const struct graph_node *n, int i, int6
 }
 
 /* Regions of an image: regions x channels x the size of a region. */
-int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(regions)
 {
-	const struct value *in = node_in(x->g, n, 0), *rois = node_in(x->g, n, 1);
+	const struct value *rois = node_in(x->g, n, 1);
 	const struct attr *pooled = node_attr(n, "pooled_shape");
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, 1, 1}};
 
@@ -39,9 +39,8 @@ int infer_regions(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* Columns back to an image: image_shape is input 1, block_shape input 2. */
-int infer_col2im(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(col2im)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *image, *block;
 	int nimage, nblock, known = infer_list(x->g, n, NULL, 1, &nimage, &image) == 1;
 	int64_t size = 1;
@@ -61,31 +60,26 @@ int infer_col2im(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_center(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(center)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const struct attr *axes = node_attr(n, "axes");
 	const int64_t *to;
-	struct shape s;
 	int count, known = infer_list(x->g, n, NULL, 1, &count, &to) == 1;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
-	if (known && count != (axes ? axes->nints : s.rank))
+	if (known && count != (axes ? axes->nints : made->rank))
 		return infer_bad(x, n, e, "has sizes that do not fit its data");
-	for (int i = 0; i < (axes ? axes->nints : s.rank); i++) {
-		int axis = axes ? infer_axis(axes->ints[i], s.rank) : i;
+	for (int i = 0; i < (axes ? axes->nints : made->rank); i++) {
+		int axis = axes ? infer_axis(axes->ints[i], made->rank) : i;
 
 		if (axis < 0)
 			return infer_bad(x, n, e, "crops a dimension that is not there");
-		s.dim[axis] = known && to[i] != INT_UNKNOWN ? to[i] : DIM_UNKNOWN;
+		made->dim[axis] = known && to[i] != INT_UNKNOWN ? to[i] : DIM_UNKNOWN;
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* A grid for an image of that size (N, C, [D,] H, W): N x [D x] H x W x dimensions. */
-int infer_grid(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(grid)
 {
 	const int64_t *size;
 	int count;
@@ -100,47 +94,40 @@ int infer_grid(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_det(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(det)
 {
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s;
-
 	if (in->shape.rank < 2)
 		return 0;
-	s = in->shape;
-	s.rank -= 2;
-	return infer_set(x, n, 0, &s, e);
+	made->rank -= 2;
+	return 1;
 }
 
 /* The last dimension holds real and imaginary parts. */
-int infer_dft(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(dft)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t axis = node_int(n, "axis", x->opset < 20 ? 1 : -2), length = DIM_UNKNOWN;
 	int one_sided = node_int(n, "onesided", 0) != 0, inverse = node_int(n, "inverse", 0) != 0;
 	int at, told = one_of(x, n, 1, &length);
-	struct shape s;
 
 	if (in->shape.rank < 2 || one_of(x, n, 2, &axis) < 0)
 		return 0;
-	s = in->shape;
-	at = infer_axis(axis, s.rank);
+	at = infer_axis(axis, made->rank);
 	if (at < 0)
 		return infer_bad(x, n, e, "transforms a dimension that is not there");
 	if (told)
-		s.dim[at] = length;
-	if (one_sided && !inverse && s.dim[at] >= 0)
-		s.dim[at] = s.dim[at] / 2 + 1;
-	else if (one_sided && inverse && !told && s.dim[at] > 0)
-		s.dim[at] = 2 * (s.dim[at] - 1);
-	s.dim[s.rank - 1] = one_sided && inverse ? 1 : 2;
-	return infer_set(x, n, 0, &s, e);
+		made->dim[at] = length;
+	if (one_sided && !inverse && made->dim[at] >= 0)
+		made->dim[at] = made->dim[at] / 2 + 1;
+	else if (one_sided && inverse && !told && made->dim[at] > 0)
+		made->dim[at] = 2 * (made->dim[at] - 1);
+	made->dim[made->rank - 1] = one_sided && inverse ? 1 : 2;
+	return 1;
 }
 
 /* Signal: batch x length [x 1]; batch x frames x frequencies x 2. */
-int infer_stft(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(stft)
 {
-	const struct value *in = node_in(x->g, n, 0), *window = node_in(x->g, n, 2);
+	const struct value *window = node_in(x->g, n, 2);
 	int64_t step = 0, frame = -1;
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 2}};
 
@@ -156,7 +143,7 @@ int infer_stft(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_window(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(window)
 {
 	struct shape s = {1, {DIM_UNKNOWN}};
 
@@ -166,7 +153,7 @@ int infer_window(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* Bins x frequencies, where the inputs are bins and the length of the transform. */
-int infer_mel(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(mel)
 {
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
@@ -177,9 +164,8 @@ int infer_mel(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_multinomial(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(multinomial)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {DIM_UNKNOWN, node_int(n, "sample_size", 1)}};
 
 	if (in->shape.rank == 2)
@@ -189,7 +175,7 @@ int infer_multinomial(struct infer *x, const struct graph_node *n, struct err *e
 }
 
 /* A loss for each label, or one for all; output 1 has the shape of the scores. */
-int infer_loss(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(loss)
 {
 	const struct value *scores = node_in(x->g, n, 0), *labels = node_in(x->g, n, 1);
 	int each = !strcmp(node_str(n, "reduction", "mean"), "none");
@@ -200,7 +186,7 @@ int infer_loss(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, each ? &labels->shape : &scalar, e);
 }
 
-int infer_random(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(random)
 {
 	const struct attr *a = node_attr(n, "shape");
 	struct shape s;
@@ -215,9 +201,8 @@ int infer_random(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* How many different elements there are is not known. */
-int infer_unique(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(unique)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {1, {DIM_UNKNOWN}}, list = s;
 
 	for (int i = 1; i < 4; i++) {
@@ -236,9 +221,8 @@ int infer_unique(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_compress(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(compress)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {1, {DIM_UNKNOWN}};
 	const int64_t *keep;
 	int axis = 0, count, known = infer_list(x->g, n, NULL, 1, &count, &keep) == 1;
@@ -258,34 +242,29 @@ int infer_compress(struct infer *x, const struct graph_node *n, struct err *e)
 }
 
 /* The last dimension has one element for each pattern. */
-int infer_patterns(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(patterns)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const struct attr *a = node_attr(n, "ngram_indexes");
 	int64_t most = -1;
-	struct shape s;
 
 	if (in->shape.rank < 1 || !a)
 		return 0;
 	for (int i = 0; i < a->nints; i++)
 		most = a->ints[i] > most && a->ints[i] < MAX_ELEMENTS ? a->ints[i] : most;
-	s = in->shape;
-	s.dim[s.rank - 1] = most + 1;
+	made->dim[made->rank - 1] = most + 1;
 	infer_elem(x, n, 0, VALUE_F32);
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* A convolution over time and the state that it leaves, batch x channels x steps. */
-int infer_causal_conv(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(causal_conv)
 {
-	const struct value *in = node_in(x->g, n, 0), *w = node_in(x->g, n, 1);
-	struct shape s;
+	const struct value *w = node_in(x->g, n, 1);
 
-	s = in->shape;
-	if (infer_set(x, n, 0, &s, e))
+	if (infer_set(x, n, 0, made, e))
 		return -1;
-	if (s.rank != 3 || w->shape.rank != 3)
+	if (made->rank != 3 || w->shape.rank != 3)
 		return 0;
-	s.dim[2] = w->shape.dim[2] > 0 ? w->shape.dim[2] - 1 : DIM_UNKNOWN;
-	return infer_set(x, n, 1, &s, e);
+	made->dim[2] = w->shape.dim[2] > 0 ? w->shape.dim[2] - 1 : DIM_UNKNOWN;
+	return infer_set(x, n, 1, made, e);
 }

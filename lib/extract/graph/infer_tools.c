@@ -197,3 +197,11 @@ void infer_open(struct shape *s, int64_t rank)
 	for (int i = 0; i < s->rank; i++)
 		s->dim[i] = DIM_UNKNOWN;
 }
+
+int infer_set_open(struct infer *x, const struct graph_node *n, int rank, struct err *e)
+{
+	struct shape s;
+
+	infer_open(&s, rank);
+	return infer_set(x, n, 0, &s, e);
+}

@@ -118,9 +118,8 @@ static int kernel_sizes(const struct graph_node *n, const struct shape *weights,
 	return 0;
 }
 
-int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(conv)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	const int nth = node_is(n, OP_QLinearConv) ? 3 : 1;
 	const struct value *weights = node_in(x->g, n, nth);
 	int64_t k[GRAPH_MAX_RANK], group = node_groups(x->g, n, nth);
@@ -225,9 +224,9 @@ int window_transposed(const struct graph *g, const struct graph_node *n, const s
 	return 0;
 }
 
-int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(conv_transpose)
 {
-	const struct value *in = node_in(x->g, n, 0), *weights = node_in(x->g, n, 1);
+	const struct value *weights = node_in(x->g, n, 1);
 	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
 	struct shape s, f;
 	struct window w;
@@ -257,55 +256,45 @@ static int64_t pooled(const struct window *w, int i)
 	return (out - 1) * w->stride[i] >= w->in[i] + w->before[i] ? out - 1 : out;
 }
 
-int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(pool)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t k[GRAPH_MAX_RANK];
-	struct shape s;
 	struct window w;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
-	if (s.rank < 3 || !node_attr(n, "kernel_shape") || kernel_sizes(n, NULL, s.rank - 2, k))
+	if (made->rank < 3 || !node_attr(n, "kernel_shape") ||
+	    kernel_sizes(n, NULL, made->rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that makes no sense");
-	if (window_resolve(x->g, n, &s, k, &w, e))
+	if (window_resolve(x->g, n, made, k, &w, e))
 		return -1;
 	for (int i = 0; i < w.rank; i++) {
 		const int is_ceil = node_int(n, "ceil_mode", 0) != 0;
 
-		s.dim[i + node_space(n)] = is_ceil && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
+		made->dim[i + node_space(n)] = is_ceil && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
 	}
 	if (n->nout > 1 && node_out(x->g, n, 1)) {
 		node_out(x->g, n, 1)->elem = VALUE_I64;
 		node_out(x->g, n, 1)->quantized = 0;
 	}
-	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
+	return infer_set(x, n, 0, made, e) || infer_set(x, n, 1, made, e) ? -1 : 0;
 }
 
 /* The size of what MaxPool read, as far as its window tells; input 2 says it exactly. */
-int infer_unpool(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(unpool)
 {
-	const struct value *in = node_in(x->g, n, 0);
 	int64_t k[GRAPH_MAX_RANK];
 	const int64_t *size;
 	struct window w;
-	struct shape s;
 	int count, told;
 
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
 	told = infer_list(x->g, n, NULL, 2, &count, &size);
-	if (told < 0 || (told == 1 && count != s.rank)) {
-		infer_open(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
-	if (s.rank < 3 || !node_attr(n, "kernel_shape") || kernel_sizes(n, NULL, s.rank - 2, k))
+	if (told < 0 || (told == 1 && count != made->rank))
+		return infer_set_open(x, n, made->rank, e);
+	if (made->rank < 3 || !node_attr(n, "kernel_shape") ||
+	    kernel_sizes(n, NULL, made->rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that makes no sense");
-	w = (struct window){.rank = s.rank - 2};
-	for (int i = 0; i < s.rank; i++) {
-		int64_t *d = &s.dim[i];
+	w = (struct window){.rank = made->rank - 2};
+	for (int i = 0; i < made->rank; i++) {
+		int64_t *d = &made->dim[i];
 
 		if (told == 1) {
 			*d = size[i] == INT_UNKNOWN ? DIM_UNKNOWN : size[i];
@@ -320,16 +309,12 @@ int infer_unpool(struct infer *x, const struct graph_node *n, struct err *e)
 			*d = (*d - 1) * w.stride[i - 2] + k[i - 2] - w.before[i - 2] -
 			     w.after[i - 2];
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
-int infer_global_pool(struct infer *x, const struct graph_node *n, struct err *e)
+INFER(global_pool)
 {
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s;
-
-	s = in->shape;
-	for (int i = 2; i < s.rank; i++)
-		s.dim[i] = 1;
-	return infer_set(x, n, 0, &s, e);
+	for (int i = 2; i < made->rank; i++)
+		made->dim[i] = 1;
+	return 1;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 const struct operator_row operator_rows[OPERATORS] = {
-	[OP_NONE] = {"", ELEM_OWN, TASK_NOTHING, 0},
+	[OP_NONE] = {"", ELEM_OWN, TASK_NOTHING, 0, 0},
 #define OPERATOR(name, elements, inputs, shape, task)                                              \
-	[OP_##name] = {#name, ELEM_##elements, TASK_##task, inputs},
+	[OP_##name] = {#name, ELEM_##elements, TASK_##task, (inputs) % KNOWN, (inputs) >= KNOWN},
 #include "lib/extract/graph/operators.def"
 #undef OPERATOR
 };

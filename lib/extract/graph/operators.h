@@ -43,11 +43,14 @@ enum becomes {
 	TASK_POOL,
 };
 
+enum { KNOWN = 16 }; /* in operators.def, added to the inputs: it needs the rank of the first */
+
 extern const struct operator_row {
 	const char *name;
 	enum element_rule elements;
 	enum becomes task;
-	int inputs; /* that it cannot do without */
+	int inputs;	/* that it cannot do without */
+	int needs_rank; /* of the first: nothing follows of one of unknown rank */
 } operator_rows[OPERATORS];
 
 /* Does it multiply and add? */

@@ -21,16 +21,6 @@ static int is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || (c & 0x80);
 }
 
-int symbol_is_name(const char *text)
-{
-	size_t n = 0;
-
-	while (is_letter(text[n]))
-		n++;
-	return n && !text[n] && !isdigit((unsigned char)text[0]) && text[0] != '.' &&
-	       strcasecmp(text, "none") != 0 && strcasecmp(text, "unknown") != 0;
-}
-
 int symbol_is_batch(const char *text)
 {
 	const char *rest;

@@ -13,8 +13,6 @@
 
 #include "lib/base/map.h"
 
-/* Does the text name a dimension? "?", "None", "-1" and the like say only that it is open. */
-int symbol_is_name(const char *text);
 /* Does the name say that the dimension is the batch: "batch", "batch_size", "BatchSize", "N"? */
 int symbol_is_batch(const char *text);
 /* The size of a symbol, given those of names (int64_t *) in bound. 0, or -1: it is not known. */
