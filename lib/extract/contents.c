@@ -20,8 +20,7 @@ struct content_model {
 	int64_t n;
 };
 
-/* a + b, or the largest number. */
-static int64_t plus(int64_t a, int64_t b)
+int64_t contents_plus(int64_t a, int64_t b)
 {
 	int64_t r;
 
@@ -70,12 +69,12 @@ void contents_add(struct contents *c, const char *model, const char *type, enum 
 	struct content_row *r = row_of(m, type, fate, why);
 
 	r->n += n;
-	r->macs = macs < 0 || r->macs < 0 ? -1 : plus(r->macs, macs);
+	r->macs = macs < 0 || r->macs < 0 ? -1 : contents_plus(r->macs, macs);
 	m->n += n;
 	if (macs > 0)
-		m->macs = plus(m->macs, macs);
+		m->macs = contents_plus(m->macs, macs);
 	if (macs > 0 && fate == FATE_WORKLOAD)
-		m->taken = plus(m->taken, macs);
+		m->taken = contents_plus(m->taken, macs);
 }
 
 void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
@@ -106,12 +105,12 @@ static void merge_model(struct content_model *to, const struct content_model *fr
 		struct content_row *r = row_of(to, f->type, f->fate, f->why);
 
 		r->n += f->n;
-		r->macs = r->macs < 0 || f->macs < 0 ? -1 : plus(r->macs, f->macs);
+		r->macs = r->macs < 0 || f->macs < 0 ? -1 : contents_plus(r->macs, f->macs);
 		r->time_s += f->time_s;
 	}
 	to->n += from->n;
-	to->macs = plus(to->macs, from->macs);
-	to->taken = plus(to->taken, from->taken);
+	to->macs = contents_plus(to->macs, from->macs);
+	to->taken = contents_plus(to->taken, from->taken);
 	to->time_s += from->time_s;
 	to->taken_s += from->taken_s;
 }

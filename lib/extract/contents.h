@@ -15,6 +15,8 @@ struct contents {
 	struct map model; /* struct content_model * */
 };
 
+/* a + b, or the largest number. */
+int64_t contents_plus(int64_t a, int64_t b);
 /* n operators of a type in a model. macs: the multiply-adds of all of them; 0: they do none, -1:
  * they are not known. why: why they became nothing, or "". */
 void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,

@@ -254,11 +254,13 @@ struct graph_node *call_between(const struct call *c, const char *type, const in
 static int between(const struct formula *f, const char *name)
 {
 	const struct call *c = f->ctx;
-	const int is_like = !strcmp(name, "sum");
+	const int out = call_out(c, 0), is_like = !strcmp(name, "sum");
 
 	if (c->between && !is_like)
 		return c->between(c);
-	return is_like ? build_between(f->b, c->out[0]) : build_part(f->b, c->out[0], name);
+	if (out < 0)
+		return build_value(f->b, name);
+	return is_like ? build_between(f->b, out) : build_part(f->b, out, name);
 }
 
 int call_make(const struct call *c, const char *fmt, ...)

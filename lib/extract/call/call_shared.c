@@ -15,14 +15,11 @@ int call_weighs(const struct call *c, const struct call_row *row)
 
 int call_arg(const struct call *c, const struct call_row *row)
 {
-	struct graph_node *n;
 	int64_t axis;
 
 	if (!compose_integer(c->b, call_in(c, 1), &axis))
 		return -1;
-	n = call_node(c, row->onnx, c->in, 1);
-	build_int(c->b, n, "axis", axis);
-	build_int(c->b, n, "keepdims", 0);
+	call_make(c, "$0 = %s(0) axis=%lld keepdims=0", row->onnx, (long long)axis);
 	return 0;
 }
 
@@ -141,15 +138,9 @@ int call_pads(const struct call *c, struct graph_node *n, const char *theirs, in
 /* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
 int call_pad(const struct call *c, const struct call_row *row)
 {
-	static const int64_t turned[] = {1, 0};
-	const int pairs = call_in(c, 1), fill = call_in(c, 2);
-	int in[] = {call_in(c, 0), -1, fill};
-
-	if (pairs < 0)
+	if (call_in(c, 1) < 0)
 		return -1;
-	in[1] = build_part(c->b, pairs, "turned");
-	build_ints(c->b, build_node(c->b, "Transpose", &pairs, 1, &in[1], 1), "perm", turned, 2);
-	build_str(c->b, call_node(c, "Pad", in, fill < 0 ? 2 : 3), "mode", row->onnx);
+	call_make(c, "turned = Transpose(1) perm=[1,0]; $0 = Pad(0 turned 2) mode=%s", row->onnx);
 	return 0;
 }
 

@@ -102,11 +102,6 @@ static void unknown(struct network *n, const char *type, const char *name)
 
 /* ---- rows ---- */
 
-static int begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
 static int ends(const char *s, const char *with)
 {
 	const size_t n = strlen(s), k = strlen(with);
@@ -142,15 +137,15 @@ static int64_t projected(struct network *n, int64_t rows, const char *width, int
 /* How many rows the data of a tensor have in one sequence. */
 static int64_t rows_of(struct network *n, const struct gguf_tensor *t)
 {
-	if (begins(t->name, "v."))
+	if (words_begin("v.", t->name))
 		return n->image_rows;
-	if (begins(t->name, "a."))
+	if (words_begin("a.", t->name))
 		return audio_rows(n);
-	if (begins(t->name, "mm.a."))
+	if (words_begin("mm.a.", t->name))
 		return projected(n, audio_rows(n), "clip.audio.embedding_length", t->dim[0]);
-	if (begins(t->name, "mm.") || begins(t->name, "resampler."))
+	if (words_begin("mm. resampler.", t->name))
 		return projected(n, n->patches, "clip.vision.embedding_length", t->dim[0]);
-	if (!strcmp(t->name, "output.weight") || begins(t->name, "cls."))
+	if (!strcmp(t->name, "output.weight") || words_begin("cls.", t->name))
 		return 1;
 	return n->s->seq;
 }
@@ -172,9 +167,10 @@ static void convolution_1d(struct network *n, const struct gguf_tensor *t, const
 {
 	const int by_channel = t->rank == 2, is_second = ends(name, "conv1d.1");
 	const int64_t ic = t->dim[1], oc = by_channel ? ic : t->dim[2];
-	const int64_t k = t->dim[0], stride = is_second && begins(name, "a.") ? AUDIO_STRIDE : 1;
+	const int64_t k = t->dim[0],
+		      stride = is_second && words_begin("a.", name) ? AUDIO_STRIDE : 1;
 	const int64_t length =
-		begins(name, "a.") ? n->s->frames : n->s->seq + (by_channel ? k - 1 : 0);
+		words_begin("a.", name) ? n->s->frames : n->s->seq + (by_channel ? k - 1 : 0);
 	const int64_t data[] = {n->s->batch, ic, length}, weights[] = {oc, by_channel ? 1 : ic, k};
 	const int64_t pads[] = {(k - 1) / 2, k / 2};
 	struct graph_node *made =
@@ -333,7 +329,7 @@ static void add_block(struct network *n, const struct stack *s, const char *bloc
 		return;
 	}
 	rows = rows_of(n, query);
-	columns = s->is_own && !begins(s->prefix, "enc.") ? rows + n->s->past : rows;
+	columns = s->is_own && !words_begin("enc.", s->prefix) ? rows + n->s->past : rows;
 	attend(n, block, "attn", heads, rows, columns, key, value_size);
 	if (part(n, block, "cross_attn_q"))
 		attend(n, block, "cross_attn", heads, rows, n->s->seq, key, value_size);
@@ -344,7 +340,7 @@ static int queries_of(const char *name, const char *prefix)
 {
 	int layer = 0, digits = 0;
 
-	if (!begins(name, prefix))
+	if (!words_begin(prefix, name))
 		return -1;
 	for (name += strlen(prefix); *name >= '0' && *name <= '9' && digits < 6; name++, digits++)
 		layer = 10 * layer + *name - '0';

@@ -61,11 +61,6 @@ int benchdnn_names(const char *path)
 	       !strchr(file, '.');
 }
 
-static int is_word(const char *s, size_t n, const char *word)
-{
-	return strlen(word) == n && !memcmp(s, word, n);
-}
-
 static char *find(char *line)
 {
 	char *s = line + strspn(line, blanks);
@@ -92,7 +87,7 @@ static void read_option(struct listing *l, struct batch_file *b, const char *s, 
 
 	if (driver)
 		b->driver = driver;
-	else if (is_word(s, n, "--reset"))
+	else if (words_have("--reset", s, n))
 		benchdnn_options_reset(&b->options);
 	else if (n > 8 && !memcmp(s, "--batch=", 8))
 		follow(l, b, s + 8, n - 8);

@@ -2,7 +2,6 @@
 #ifndef TL_EXTRACT_LIST_BENCHDNN_PROBLEM_H
 #define TL_EXTRACT_LIST_BENCHDNN_PROBLEM_H
 
-#include "lib/extract/list/benchdnn_driver.h"
 #include "lib/extract/list/benchdnn_options.h"
 #include "lib/extract/list/listing.h"
 

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char blanks[] = " \t\r\n\"'\\";
+#include "lib/base/words.h"
 
-static int is_word(const char *s, size_t n, const char *word)
-{
-	return word && strlen(word) == n && !memcmp(s, word, n);
-}
+static const char blanks[] = " \t\r\n\"'\\";
 
 /* Which option a word is; -1: none of ours. */
 static int find(const struct command *c, const char *s, size_t n)
@@ -17,8 +14,8 @@ static int find(const struct command *c, const char *s, size_t n)
 	int full = n > 2 && s[0] == '-' && s[1] == '-';
 
 	for (int i = 0; n > 1 && s[0] == '-' && i < c->n; i++)
-		if (full ? is_word(s + 2, n - 2, c->name[i].full)
-			 : is_word(s + 1, n - 1, c->name[i].brief))
+		if (full ? c->name[i].full && words_have(c->name[i].full, s + 2, n - 2)
+			 : c->name[i].brief && words_have(c->name[i].brief, s + 1, n - 1))
 			return i;
 	return -1;
 }
@@ -69,5 +66,5 @@ int64_t command_int(const struct command *c, int i, int64_t other)
 
 int command_is(const struct command *c, int i, const char *word)
 {
-	return c->value[i] && is_word(c->value[i], c->length[i], word);
+	return c->value[i] && words_have(word, c->value[i], c->length[i]);
 }

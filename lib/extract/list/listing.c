@@ -44,14 +44,6 @@ static struct listed *kind_of(struct listing *l, int taken, const char *type, co
 	return k;
 }
 
-/* a + b, or the largest number. */
-static int64_t plus(int64_t a, int64_t b)
-{
-	int64_t r;
-
-	return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
-}
-
 static void count_kind(struct listing *l, struct listed *k, int64_t n, int64_t macs)
 {
 	int64_t all;
@@ -59,8 +51,9 @@ static void count_kind(struct listing *l, struct listed *k, int64_t n, int64_t m
 	if (macs < 0 || k->macs < 0)
 		k->macs = -1;
 	else
-		k->macs = plus(k->macs, __builtin_mul_overflow(n, macs, &all) ? INT64_MAX : all);
-	k->n = plus(k->n, n);
+		k->macs = contents_plus(k->macs,
+					__builtin_mul_overflow(n, macs, &all) ? INT64_MAX : all);
+	k->n = contents_plus(k->n, n);
 	l->last = k;
 }
 

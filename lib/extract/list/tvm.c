@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/list/told.h"
 
 enum { TENSORS = 4, LISTS = 6, RANK = 8 };
@@ -72,11 +73,6 @@ static void read_arguments(const struct json_doc *d, const struct json *args, st
 		else if (a->nlists < LISTS && a->ntensors && !read_list(d, v, &a->list[a->nlists]))
 			a->nlists++;
 	}
-}
-
-static int begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
 }
 
 /* The number along dimension i of a list of one or more. */
@@ -160,8 +156,8 @@ static const char *make_conv(const char *name, const struct arguments *a, struct
 			     int64_t *macs, struct err *e)
 {
 	int depthwise = strstr(name, "depthwise") != NULL;
-	int last = begins(a->layout, "NHWC") || begins(a->layout, "NWC") ||
-		   begins(a->layout, "NDHWC") || (!*a->layout && strstr(name, "nhwc"));
+	int last =
+		words_begin("NHWC NWC NDHWC", a->layout) || (!*a->layout && strstr(name, "nhwc"));
 	struct told_conv t = told_conv_plain(strstr(name, "conv1d")   ? 1
 					     : strstr(name, "conv3d") ? 3
 								      : 2);

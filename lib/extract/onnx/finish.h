@@ -31,7 +31,4 @@ int function_key(char key[FUNCTION_KEY_BYTES], const char *domain, const char *n
 		 const char *overload);
 int onnx_finish(struct finish *f, struct graph *g, struct err *e);
 
-/* Shared by the two files: replaces the calls in g (function.c). */
-int function_inline(struct finish *f, struct graph *g, struct err *e);
-
 #endif

@@ -26,7 +26,6 @@ enum place {
 	IN_DIM,
 	IN_EDGES,
 	IN_MAP,
-	IN_NOTHING,
 };
 
 struct frame {

@@ -30,11 +30,6 @@ struct ov_weights {
 /* Fills the graph, and links it. */
 int openvino_read(struct graph *g, const struct ir_net *net, struct ov_weights *w, struct err *e);
 
-/* The elements of a constant, if they are few, of it and of all, and the file has them
- * (constants.c). */
-int openvino_keep(struct arena *a, const struct ir_layer *l, struct value *v, struct ov_weights *w,
-		  struct err *e);
-
 /* Adds the nodes that a layer becomes (operators.c); c->at is the layer. */
 void openvino_call(const struct call *c);
 

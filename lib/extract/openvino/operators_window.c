@@ -77,18 +77,15 @@ int ov_pool(const struct call *c, const struct call_row *row)
 /* What comes before and what comes behind are two inputs, where ONNX has one. */
 int ov_pad(const struct call *c, const struct call_row *row)
 {
-	const int both[] = {call_in(c, 1), call_in(c, 2)};
-	const int in[] = {call_in(c, 0), both[0] < 0 ? -1 : build_part(c->b, both[0], "both"),
-			  call_in(c, 3)};
 	const char *mode = call_text(c, "pad_mode");
-	struct graph_node *n;
 
-	if (both[0] < 0 || both[1] < 0)
+	(void)row;
+	if (call_in(c, 1) < 0 || call_in(c, 2) < 0)
 		return -1;
-	build_int(c->b, build_node(c->b, "Concat", both, 2, &in[1], 1), "axis", 0);
-	n = call_node(c, row->onnx, in, in[2] < 0 ? 2 : 3);
-	build_str(c->b, n, "mode", mode && strcmp(mode, "symmetric") ? mode : "reflect");
-	name(c, n);
+	call_make(c, "both = Concat(1 2) axis=0; $0 = Pad(0 both 3)");
+	build_str(c->b, build_last(c->b), "mode",
+		  mode && strcmp(mode, "symmetric") ? mode : "reflect");
+	name(c, build_last(c->b));
 	return 0;
 }
 

@@ -1,12 +1,12 @@
 #include "lib/extract/tensorflow/bundle.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "lib/extract/read/proto.h"
 #include "lib/extract/tensorflow/tensor.h"
+#include "lib/io/file.h"
 
 enum {
 	FOOTER = 48,
@@ -179,35 +179,19 @@ static int read_table(struct table *t)
 	return rc;
 }
 
-/* ---- the file ---- */
-
-static int read_file(int fd, struct buf *to, struct err *e)
-{
-	char part[1 << 14];
-	ssize_t n;
-
-	while ((n = read(fd, part, sizeof part)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(e, "it cannot be read");
-		if (to->n + (size_t)n > LARGEST)
-			return err_set(e, "it has more than %d MB", LARGEST >> 20);
-		buf_add(to, part, (size_t)n);
-	}
-	return 0;
-}
-
 int bundle_read(struct map *shapes, const char *path, struct arena *a, struct err *e)
 {
 	struct table t = {.shapes = shapes, .a = a, .file = BUF_INIT, .e = e};
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st = {.st_size = 0};
 	int rc;
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 : err_sys(e, "cannot open %s", path);
-	rc = read_file(fd, &t.file, e) || read_table(&t) ? err_in(e, "%s", path) : 1;
-	close(fd);
+	if (stat(path, &st) && errno == ENOENT)
+		return 0;
+	if (st.st_size > LARGEST)
+		return err_set(e, "%s: it has more than %d MB", path, LARGEST >> 20);
+	rc = file_read("the index", path, &t.file, e);
+	if (!rc)
+		rc = read_table(&t) ? err_in(e, "%s", path) : 1;
 	buf_free(&t.file);
 	return rc;
 }

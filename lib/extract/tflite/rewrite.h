@@ -20,10 +20,10 @@ void rewrite_operation(const struct call *c);
  */
 const char *operator_name(int64_t code, struct arena *a);
 
-/* rewrite_window.c: convolutions, pools, and what rearranges images */
+/* rewrite.c: convolutions, pools, and what rearranges images */
 call_fn rewrite_conv, rewrite_conv_transpose, rewrite_custom_transpose, rewrite_pool,
 	rewrite_blocks;
-/* rewrite_matrix.c: products and recurrent networks */
+/* products and recurrent networks */
 call_fn rewrite_fully_connected, rewrite_recurrent;
 
 #endif

@@ -22,8 +22,7 @@ const struct json *torch_argument(const struct call *call, const char *name)
 	return NULL;
 }
 
-/* Finds the value of a tensor: {"name": "x"}, {"as_tensor": {"name": "x"}} or nothing. */
-static int value_of(const struct torch_call *c, const struct json *v)
+int torch_index(const struct torch_call *c, const struct json *v)
 {
 	const struct json *inner = json_get(c->doc, v, "as_tensor");
 	const struct json *name = json_get(c->doc, inner ? inner : v, "name");
@@ -38,7 +37,7 @@ int torch_input(const struct call *call, const char *name)
 {
 	const struct json *v = torch_argument(call, name);
 
-	return v && v->type == JSON_OBJ ? value_of(call->at, v) : -1;
+	return v && v->type == JSON_OBJ ? torch_index(call->at, v) : -1;
 }
 
 int torch_tensors(const struct call *call, const char *name, int **in)
@@ -51,10 +50,10 @@ int torch_tensors(const struct call *call, const char *name, int **in)
 	if (!v)
 		return 0;
 	if (v->type != JSON_ARR) {
-		**in = value_of(c, v);
+		**in = torch_index(c, v);
 		return **in >= 0;
 	}
 	for (const struct json *i = json_first(c->doc, v); i; i = json_next(c->doc, v, i))
-		(*in)[n++] = value_of(c, i);
+		(*in)[n++] = torch_index(c, i);
 	return n;
 }

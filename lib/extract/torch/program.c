@@ -172,16 +172,11 @@ static void read_tensors(struct reader *r)
 			    r->values.item[i].value);
 }
 
-/* Finds the index of x in {"as_tensor": {"name": "x"}}, or in what is inside; -1: it names no
- * tensor. */
 static int index_of(struct reader *r, const struct json *v)
 {
-	const struct json *inner = json_get(r->d, v, "as_tensor");
-	const char *name;
+	const struct torch_call c = {.a = r->b.a, .doc = r->d, .tensor = &r->tensor};
 
-	if (json_str(json_get(r->d, inner ? inner : v, "name"), r->b.a, &name))
-		return -1;
-	return (int)((intptr_t)map_get(&r->tensor, name, strlen(name)) - 1);
+	return torch_index(&c, v);
 }
 
 static struct value *named(struct reader *r, const struct json *v)
