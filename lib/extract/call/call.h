@@ -42,7 +42,7 @@ struct call_reader {
 	const char *(*text)(const struct call *c, const char *name); /* NULL: none, also of it */
 };
 
-/* Reads attributes that are JSON. */
+/* It reads attributes that are JSON. */
 extern const struct call_reader call_json;
 
 /* If there are several names, with spaces between, the first that is there counts. */

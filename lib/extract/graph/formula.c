@@ -52,7 +52,7 @@ static int64_t whole(struct reading *r)
 	return v;
 }
 
-/* A value between, of the name of n letters without its digits. */
+/* Makes a value between, and names it by the n letters without their digits. */
 static int between(const struct reading *r, const char *s, size_t n)
 {
 	char *name;
@@ -78,7 +78,7 @@ static int output(struct reading *r)
 	return r->unread[i] - 1;
 }
 
-/* What stands in the place of a value, but for names. 0: it is a name. */
+/* Reads what stands in the place of a value, but for names. 0: it is a name. */
 static int is_sign(struct reading *r, int *value)
 {
 	char *end;
@@ -118,7 +118,7 @@ static int argument(struct reading *r)
 	return -1;
 }
 
-/* What the statement makes. A new name counts from the next statement on. */
+/* Reads what the statement makes. A new name counts from the next statement on. */
 static int target(struct reading *r, struct named *made)
 {
 	int value;

@@ -1,4 +1,5 @@
-/* Nodes as a text, where several stand for one operator, or one that is called otherwise:
+/* A formula says nodes as a text, where several stand for one operator, or one that is called
+ * otherwise:
  *
  *   scores = MatMul(0 1) transB=1; soft = Softmax(scores) axis=-1; $0 = MatMul(soft 2)
  *
@@ -28,7 +29,7 @@
 
 #include "lib/extract/graph/build.h"
 
-/* The operator that the nodes stand for. */
+/* The nodes stand for this operator. */
 struct formula {
 	struct build *b;
 	const char *name; /* of the nodes; NULL: they have none */

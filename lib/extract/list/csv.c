@@ -38,7 +38,7 @@ enum columns {
 	COLUMNS_COUNT,
 };
 
-/* What they are called, without underscores. */
+/* Their names stand here without underscores. */
 static const char *const column_names[COLUMNS_COUNT] = {
 	[COLUMNS_M] = "m",
 	[COLUMNS_N] = "n",
@@ -63,7 +63,7 @@ static const char *const column_names[COLUMNS_COUNT] = {
 	[COLUMNS_DILATION] = "dilation",
 };
 
-/* Which column a name of n letters means, in capitals or not; -1: none. */
+/* Finds the column that a name of n letters means, in capitals or not; -1: none. */
 static int columns_find(const char *name, size_t n)
 {
 	char plain[32];

@@ -132,7 +132,7 @@ static int is_made(struct match *m, int value, const char **text)
 	return fits;
 }
 
-/* Which pattern ends with this node; -1: none does. */
+/* Finds the pattern that ends with this node; -1: none does. */
 static int ends(struct match *m, int node)
 {
 	for (int i = 0; i < (int)(sizeof patterns / sizeof *patterns); i++) {

@@ -124,7 +124,7 @@ int rewrite_fully_connected(const struct call *c, const struct call_row *row)
 	return 0;
 }
 
-/* What the file tells of input i, if it is a matrix. */
+/* Finds what the file tells of input i, if it is a matrix. */
 static const struct declared *matrix(const struct call *c, int i)
 {
 	const struct value *v = call_in(c, i) < 0 ? NULL : c->b->g->value[c->in[i]];
