@@ -129,10 +129,9 @@ int infer_lacks(const struct infer *x, const struct graph_node *n, struct err *e
 /* The integer of an attribute that the standard requires; -1: it is not there. */
 int infer_required(const struct infer *x, const struct graph_node *n, const char *attr, int64_t *v,
 		   struct err *e);
-/* A shape of that rank with nothing else known; of unknown rank if it is out of range. */
-void infer_open(struct shape *s, int64_t rank);
-/* Sets that of output 0. */
-int infer_set_open(struct infer *x, const struct graph_node *n, int rank, struct err *e);
+/* Makes a shape of that rank with nothing else known; of unknown rank if it is out of range.
+ * Returns 1, as rules do. */
+int infer_open(struct shape *s, int64_t rank);
 /* Counts key in a map of int64_t *. */
 void infer_count(struct map *m, struct arena *a, const char *key);
 int infer_inputs(struct infer *x, struct err *e);

@@ -15,7 +15,7 @@ INFER(pad)
 			   &pads);
 	some = infer_list(x->g, n, NULL, 3, &naxes, &axes);
 	if (given < 0 || some < 0)
-		return infer_set_open(x, n, made->rank, e);
+		return infer_open(made, made->rank);
 	if (!some)
 		naxes = made->rank;
 	if (!given || npads != 2 * naxes)
@@ -171,8 +171,8 @@ INFER(space_to_batch)
 	if (known && (nblock >= made->rank || npads != 2 * nblock))
 		return infer_bad(x, n, e, "has blocks that do not fit its data");
 	if (!known)
-		infer_open(made, made->rank);
-	for (int i = 0; known && i < nblock; i++) {
+		return infer_open(made, made->rank);
+	for (int i = 0; i < nblock; i++) {
 		int64_t *d = &made->dim[i + 1], b = block[i], p = pads[2 * i], q = pads[2 * i + 1];
 
 		if (b < 1 || b > FAR || p < 0 || p > FAR || q < 0 || q > FAR)

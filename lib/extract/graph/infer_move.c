@@ -253,7 +253,7 @@ INFER(transpose)
 	unsigned seen = 0;
 
 	if (given < 0)
-		return infer_set_open(x, n, made->rank, e);
+		return infer_open(made, made->rank);
 	if (given && count != made->rank)
 		return infer_bad(x, n, e, "permutes %d of %d dimensions", count, made->rank);
 	infer_strides(&in->shape, stride);
@@ -354,7 +354,7 @@ INFER(tile)
 	if (made->rank < 0)
 		return 0;
 	if (given < 0)
-		return infer_set_open(x, n, made->rank, e);
+		return infer_open(made, made->rank);
 	if (count != made->rank)
 		return infer_bad(x, n, e, "repeats %d of %d dimensions", count, made->rank);
 	for (int i = 0; i < made->rank; i++) {

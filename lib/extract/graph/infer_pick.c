@@ -75,7 +75,7 @@ INFER(slice)
 	if (read_slices(x->g, n, &c))
 		return infer_bad(x, n, e, "has lists of different length");
 	if (c.n < 0)
-		return infer_set_open(x, n, made->rank, e);
+		return infer_open(made, made->rank);
 	infer_strides(made, stride);
 	for (int i = 0; i < c.n; i++)
 		if (slice_axis(&c, i, made, &offset, stride))

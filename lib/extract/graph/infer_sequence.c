@@ -19,13 +19,6 @@ static struct sequence *new_sequence(struct infer *x, const struct graph_node *n
 	return s;
 }
 
-static const struct sequence *sequence_in(const struct infer *x, const struct graph_node *n, int i)
-{
-	const struct value *v = node_in(x->g, n, i);
-
-	return v ? v->sequence : NULL;
-}
-
 /* The item that input i counts, from the end if negative; otherwise where it is left out. -1: it is
  * not known, or not there. */
 static int64_t place(const struct infer *x, const struct graph_node *n, int i, int64_t count,
@@ -63,12 +56,12 @@ INFER(sequence_construct)
 }
 
 /* The same without item `at`, or with one before it. */
-static int change(struct infer *x, const struct graph_node *n, const struct value *add, int64_t at)
+static int change(struct infer *x, const struct graph_node *n, const struct sequence *from,
+		  const struct value *add, int64_t at)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
 	struct sequence *s;
 
-	if (!from || at < 0 || (!add && at >= from->n))
+	if (at < 0 || (!add && at >= from->n))
 		return 0;
 	s = new_sequence(x, n, from->n + (add ? 1 : -1));
 	add = s && add ? copy_of(x, add) : add;
@@ -81,21 +74,21 @@ static int change(struct infer *x, const struct graph_node *n, const struct valu
 
 INFER(sequence_insert)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
+	const struct sequence *from = in ? in->sequence : NULL;
 
-	return from ? change(x, n, node_in(x->g, n, 1), place(x, n, 2, from->n, from->n)) : 0;
+	return from ? change(x, n, from, node_in(x->g, n, 1), place(x, n, 2, from->n, from->n)) : 0;
 }
 
 INFER(sequence_erase)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
+	const struct sequence *from = in ? in->sequence : NULL;
 
-	return from ? change(x, n, NULL, place(x, n, 1, from->n, from->n - 1)) : 0;
+	return from ? change(x, n, from, NULL, place(x, n, 1, from->n, from->n - 1)) : 0;
 }
 
 INFER(sequence_at)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
+	const struct sequence *from = in ? in->sequence : NULL;
 	int64_t at = from ? place(x, n, 1, from->n, 0) : -1;
 	struct value *v = node_out(x->g, n, 0);
 
@@ -109,7 +102,7 @@ INFER(sequence_at)
 
 INFER(sequence_length)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
+	const struct sequence *from = in ? in->sequence : NULL;
 	const struct shape scalar = {0};
 	union scalar *to;
 
@@ -161,7 +154,7 @@ INFER(split_to_sequence)
 
 INFER(concat_from_sequence)
 {
-	const struct sequence *from = sequence_in(x, n, 0);
+	const struct sequence *from = in ? in->sequence : NULL;
 	int add = node_int(n, "new_axis", 0) != 0, axis;
 	int64_t along;
 	struct shape s;

@@ -288,7 +288,7 @@ INFER(unpool)
 
 	told = infer_list(x->g, n, NULL, 2, &count, &size);
 	if (told < 0 || (told == 1 && count != made->rank))
-		return infer_set_open(x, n, made->rank, e);
+		return infer_open(made, made->rank);
 	if (made->rank < 3 || !node_attr(n, "kernel_shape") ||
 	    kernel_sizes(n, NULL, made->rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that makes no sense");

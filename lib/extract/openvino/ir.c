@@ -64,7 +64,7 @@ int ir_number(const char *text, int64_t *v)
 }
 
 /* "FP32", "I64" and so on: the names of ours, but for these. */
-int ir_element(const char *word)
+static int element(const char *word)
 {
 	const int is_real = word && !strncasecmp(word, "fp", 2);
 	char plain[8];
@@ -252,7 +252,7 @@ static void start_port(struct parser *p, const XML_Char **attr)
 		return;
 	port = arena_new(p->a, struct ir_port);
 	port->id = number(p, attr, "port", "id");
-	port->elem = ir_element(word(attr, "precision"));
+	port->elem = element(word(attr, "precision"));
 	port->value = -1;
 	if (is_output)
 		port->name = first_name(p, word(attr, "names"));

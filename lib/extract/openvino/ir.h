@@ -62,8 +62,6 @@ struct ir_net {
 
 /* The network in n bytes of XML. */
 int ir_read(struct ir_net **net, const char *s, size_t n, struct arena *a, struct err *e);
-/* An element type, by the words of ports ("FP32") and of attributes ("f32"). */
-int ir_element(const char *word);
 const char *ir_attr(const struct ir_layer *l, const char *name); /* NULL: there is none */
 /* A whole number that is all of the text. -1: it is none. */
 int ir_number(const char *text, int64_t *v);

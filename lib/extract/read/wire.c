@@ -50,7 +50,7 @@ static int malformed(struct wire *w, const char *what, struct err *e)
 		       (unsigned long long)pull_offset(w->in));
 }
 
-int wire_varint(struct wire *w, uint64_t end, uint64_t *out, struct err *e)
+static int varint(struct wire *w, uint64_t end, uint64_t *out, struct err *e)
 {
 	unsigned char raw[10];
 	uint64_t v = 0;
@@ -79,7 +79,7 @@ int wire_field(struct wire *w, uint64_t end, struct wire_field *f, struct err *e
 		return 0;
 	if (end == WIRE_TO_THE_END && (r = pull_fill(w->in, e)) <= 0)
 		return r;
-	if (wire_varint(w, end, &v, e))
+	if (varint(w, end, &v, e))
 		return -1;
 	if (v >> 3 == 0 || v >> 3 > 0x1fffffff)
 		return malformed(w, "a field number out of range", e);
@@ -95,7 +95,7 @@ int wire_field(struct wire *w, uint64_t end, struct wire_field *f, struct err *e
 		f->end = at + (f->type == WIRE_64 ? 8 : 4);
 		break;
 	case WIRE_BYTES:
-		if (wire_varint(w, end, &v, e))
+		if (varint(w, end, &v, e))
 			return -1;
 		at = pull_offset(w->in);
 		if (v > INT64_MAX - at)
@@ -129,7 +129,7 @@ int wire_int(struct wire *w, const struct wire_field *f, int64_t *out, struct er
 {
 	uint64_t v;
 
-	if (expect(w, f, WIRE_VARINT, e) || wire_varint(w, f->end, &v, e))
+	if (expect(w, f, WIRE_VARINT, e) || varint(w, f->end, &v, e))
 		return -1;
 	*out = (int64_t)v;
 	return 0;
@@ -150,7 +150,7 @@ int wire_ints(struct wire *w, const struct wire_field *f,
 	if (f->type != WIRE_BYTES)
 		return wire_int(w, f, &one, e) || add(w, one, to, e) ? -1 : 0;
 	while (pull_offset(w->in) < f->end)
-		if (wire_varint(w, f->end, &v, e) || add(w, (int64_t)v, to, e))
+		if (varint(w, f->end, &v, e) || add(w, (int64_t)v, to, e))
 			return -1;
 	return 0;
 }
@@ -218,7 +218,7 @@ int wire_skip(struct wire *w, const struct wire_field *f, struct err *e)
 	uint64_t v;
 
 	if (f->type == WIRE_VARINT)
-		return wire_varint(w, f->end, &v, e);
+		return varint(w, f->end, &v, e);
 	return digest_skip(w, f->end - pull_offset(w->in), e);
 }
 

@@ -62,8 +62,6 @@ int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct
 int wire_copy(struct wire *w, const struct wire_field *f, void *to, struct err *e);
 /* Checks that the field is a nested message; read it until f->end. */
 int wire_message(struct wire *w, const struct wire_field *f, struct err *e);
-/* One raw varint, for packed fields. */
-int wire_varint(struct wire *w, uint64_t end, uint64_t *out, struct err *e);
 /* 1: a repeated field is packed; 0: it is one number, of this wire type; -1: it is neither. */
 int wire_packed(struct wire *w, const struct wire_field *f, enum wire_type one, struct err *e);
 /* Gives each number of a repeated field, packed or not, to add(), until that returns -1. */

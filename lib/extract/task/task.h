@@ -184,8 +184,6 @@ const struct value *task_gemm_added(const struct graph *g, const struct graph_no
  * is known. NULL, or why there are none. */
 const char *task_types(const struct graph *g, const struct graph_node *n, const struct value *data,
 		       const struct value *weights, struct arena *a, struct dtypes *types);
-/* What a value is in memory: where it is a float in form only, what was dequantized. */
-const struct value *task_stored(const struct graph *g, const struct value *v);
 /* Are its data whole numbers? */
 int task_is_int(const struct task *t);
 /* Does the node turn the task's result into another element type? Then the task has that. */
@@ -195,9 +193,6 @@ int task_take_type(const struct graph *g, const struct graph_node *n, struct tas
 void task_take_dequantizers(const struct graph *g, const struct task *t, int inputs,
 			    unsigned char *absorbed);
 
-/* task_scale.c: finds the scales of source and weights, and those of a result that the node itself
- * tells. 0: the task has none, or weights with a zero point. */
-int task_find_scales(const struct graph *g, const struct task *t, struct task_scales *s);
 /* Are the scales such that tl-run computes the task in 8 bits? They are constants, and are those of
  * whole tensors, or of output channels. */
 int task_runs_scaled(const struct graph *g, const struct task *t);

@@ -52,7 +52,9 @@ static int find_dequantized(const struct graph *g, const struct task *t, struct 
 	return 1;
 }
 
-int task_find_scales(const struct graph *g, const struct task *t, struct task_scales *s)
+/* Finds the scales of source and weights, and those of a result that the node itself tells. 0: the
+ * task has none, or weights with a zero point. */
+static int find_scales(const struct graph *g, const struct task *t, struct task_scales *s)
 {
 	const struct graph_node *n = &g->node[t->node];
 	const struct task_number none = {-1, -1, -1};
@@ -251,7 +253,7 @@ int task_runs_scaled(const struct graph *g, const struct task *t)
 	if (!node_is(n, OP_Conv) && !node_is(n, OP_Gemm) && !node_is(n, OP_MatMul) &&
 	    !node_is(n, OP_QLinearConv) && !node_is(n, OP_QLinearMatMul))
 		return 0;
-	return (t->w.op == &op_conv2d || t->w.op == &op_matmul) && task_find_scales(g, t, &s) &&
+	return (t->w.op == &op_conv2d || t->w.op == &op_matmul) && find_scales(g, t, &s) &&
 	       s.is_direct && g->value[s.w.is]->is_const && !n->channels_last &&
 	       value_is_zero(s.w.zero < 0 ? NULL : g->value[s.w.zero]) == 1 &&
 	       is_scale(g, s.x.scale, 1) && is_scalar(g, s.x.zero) &&
@@ -268,7 +270,7 @@ void task_scale(const struct graph *g, struct task *t)
 			 node_is(&g->node[t->node], OP_QLinearMatMul);
 	int n = 0, nrest, has_zero, shifts;
 
-	if (!task_find_scales(g, t, &t->scales) || (b.is_integer && !b.scales))
+	if (!find_scales(g, t, &t->scales) || (b.is_integer && !b.scales))
 		return;
 	if (b.quantizer >= 0)
 		t->scales.y = (struct task_number){g->node[b.quantizer].out[0],

@@ -20,7 +20,8 @@ static int type_of(int elem, enum dtype *type)
 	return 0;
 }
 
-const struct value *task_stored(const struct graph *g, const struct value *v)
+/* Finds what a value is in memory: where it is a float in form only, what was dequantized. */
+static const struct value *stored(const struct graph *g, const struct value *v)
 {
 	while (v->quantized && elem_is_real(v->elem) && v->producer >= 0) {
 		const struct graph_node *n = &g->node[v->producer];
@@ -51,9 +52,9 @@ static int elem_made(const struct graph *g, const struct graph_node *n, const st
 const char *task_types(const struct graph *g, const struct graph_node *n, const struct value *data,
 		       const struct value *weights, struct arena *a, struct dtypes *types)
 {
-	const int wei = task_stored(g, weights)->elem;
+	const int wei = stored(g, weights)->elem;
 	/* What was dequantized for a product with reals is a real. */
-	const int elem[] = {elem_is_int(wei) ? task_stored(g, data)->elem : data->elem, wei,
+	const int elem[] = {elem_is_int(wei) ? stored(g, data)->elem : data->elem, wei,
 			    elem_made(g, n, data, node_out(g, n, 0))};
 	enum dtype *const type[] = {&types->src, &types->wei, &types->dst};
 
