@@ -10,6 +10,7 @@
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
 #include "lib/base/sort.h"
+#include "lib/base/words.h"
 #include "tests/tap.h"
 
 static void test_buf(void)
@@ -140,6 +141,23 @@ static void test_err(void)
 	ok(err_set(NULL, "nobody asks") == -1, "an error may go nowhere");
 }
 
+static void test_words(void)
+{
+	const char *text = "a log of oneDNN";
+
+	ok(words_are("add sub  mul", "mul") && words_are("add sub", "add"), "a list has its words");
+	ok(!words_are("add sub", "ad") && !words_are("add sub", "adds") &&
+		   !words_are("add sub", ""),
+	   "but no part of one, nothing longer, and not nothing");
+	ok(!words_are("", "") && !words_are("  ", " "), "and an empty list has none");
+	ok(words_have("add sub", "submarine", 3), "a word may stand in a longer text");
+	ok(!words_are("add", "Add") && words_have_like("add", "ADD", 3), "capitals count, or not");
+	ok(words_begin("aten:: mkl", "mkldnn") && !words_begin("aten:: mkl", "mk"),
+	   "a text begins with a word");
+	ok(words_in("DNN one log", text) == strstr(text, "DNN") && !words_in("MIOpen", text),
+	   "the first word of the list that is in a text is found there");
+}
+
 int main(void)
 {
 	test_buf();
@@ -149,5 +167,6 @@ int main(void)
 	test_rng();
 	test_sort();
 	test_err();
+	test_words();
 	return done_testing();
 }

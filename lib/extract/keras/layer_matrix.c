@@ -344,17 +344,19 @@ int layer_weighs(const struct call *l, const struct call_row *row)
 }
 
 /* A layer that reads batch x steps as one dimension, which is divided again behind it. */
-static int over_steps(const struct call *l, struct call *inner, struct keras_layer *layer)
+static int over_steps(const struct call *l)
 {
 	struct keras_more none = {.n = 0};
+	struct keras_layer layer;
+	struct call in = inside(l, &layer);
 	const int first = layer_fresh(l), shape = layer_fresh(l), out = layer_fresh(l);
 	int made;
 
 	call_make(l, "@%d = Reshape(0) joins=2", first);
-	inner->in = &first;
-	inner->nin = 1;
-	layer->more = &none;
-	made = keras_layer(inner);
+	in.in = &first;
+	in.nin = 1;
+	layer.more = &none;
+	made = keras_layer(&in);
 	return call_make(l,
 			 "batch = Shape(0) start=0 end=2; rest = Shape(@%d) start=1 end=%lld; "
 			 "@%d = Concat(batch rest) axis=0; @%d = Reshape(@%d @%d)",
@@ -375,7 +377,7 @@ int layer_time_distributed(const struct call *l, const struct call_row *row)
 
 	if (!strcmp(in.type, "Dense"))
 		return layer_dense(&in, row);
-	return is_model(&in) ? layer_weighs(l, row) : layer_made(l, over_steps(l, &in, &layer));
+	return is_model(&in) ? layer_weighs(l, row) : layer_made(l, over_steps(l));
 }
 
 /* A layer whose weights are scaled does what it does without. */
