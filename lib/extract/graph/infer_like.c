@@ -85,9 +85,8 @@ INFER(batch_norm)
 
 INFER(has_element)
 {
-	const struct shape scalar = {0};
-
-	return infer_set(x, n, 0, &scalar, e);
+	*made = (struct shape){0};
+	return 1;
 }
 
 /* Data in which some elements are replaced. */
@@ -204,9 +203,8 @@ INFER(quantize_dynamic)
 
 INFER(boxes)
 {
-	const struct shape s = {2, {DIM_UNKNOWN, 3}};
-
-	return infer_set(x, n, 0, &s, e);
+	*made = (struct shape){2, {DIM_UNKNOWN, 3}};
+	return 1;
 }
 
 /* N x C x the size of the grid, which is N x size x rank. */

@@ -156,18 +156,15 @@ INFER(reduce)
 
 INFER(arg)
 {
-	struct shape s = {0};
-	int axis;
+	const int axis = infer_axis(node_int(n, "axis", 0), made->rank);
 
-	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "reduces a dimension that is not there");
-	for (int i = 0; i < in->shape.rank; i++)
-		if (i != axis)
-			s.dim[s.rank++] = in->shape.dim[i];
-		else if (node_int(n, "keepdims", 1))
-			s.dim[s.rank++] = 1;
-	return infer_set(x, n, 0, &s, e);
+	if (node_int(n, "keepdims", 1))
+		made->dim[axis] = 1;
+	else
+		shape_drop(made, axis);
+	return 1;
 }
 
 INFER(topk)

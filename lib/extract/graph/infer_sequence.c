@@ -157,75 +157,72 @@ INFER(concat_from_sequence)
 	const struct sequence *from = in ? in->sequence : NULL;
 	int add = node_int(n, "new_axis", 0) != 0, axis;
 	int64_t along;
-	struct shape s;
 
 	if (!from || !from->n || from->item[0]->shape.rank < 0)
 		return 0;
-	s = from->item[0]->shape;
-	if (add && s.rank == GRAPH_MAX_RANK)
+	*made = from->item[0]->shape;
+	if (add && made->rank == GRAPH_MAX_RANK)
 		return 0;
 	if (infer_required(x, n, "axis", &along, e))
 		return -1;
-	axis = infer_axis(along, s.rank + add);
+	axis = infer_axis(along, made->rank + add);
 	if (axis < 0)
 		return infer_bad(x, n, e, "joins along a dimension that is not there");
 	infer_elem(x, n, 0, from->item[0]->elem);
 	if (add) {
-		shape_insert(&s, axis, from->n);
-		return infer_set(x, n, 0, &s, e);
+		shape_insert(made, axis, from->n);
+		return 1;
 	}
 	for (int64_t i = 1; i < from->n; i++) {
 		const struct shape *more = &from->item[i]->shape;
 
-		if (more->rank != s.rank)
+		if (more->rank != made->rank)
 			return 0;
-		if (s.dim[axis] < 0 || more->dim[axis] < 0)
-			s.dim[axis] = DIM_UNKNOWN;
-		else if (__builtin_add_overflow(s.dim[axis], more->dim[axis], &s.dim[axis]))
+		if (made->dim[axis] < 0 || more->dim[axis] < 0)
+			made->dim[axis] = DIM_UNKNOWN;
+		else if (__builtin_add_overflow(made->dim[axis], more->dim[axis], &made->dim[axis]))
 			return infer_bad(x, n, e, "makes a tensor of absurd size");
 	}
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* Not of ONNX: such a list as a tensor. Input 1 tells the shape of its items, in part, which counts
  * where the list has its length alone. */
 INFER(list_items)
 {
-	const struct value *list = node_in(x->g, n, 0), *told = node_in(x->g, n, 1);
+	const struct value *told = node_in(x->g, n, 1);
 	int64_t stride[GRAPH_MAX_RANK], rank;
-	struct shape s = list->shape;
 
-	if (s.rank != 1 || !told || !told->kept || told->shape.rank != 1 ||
+	if (made->rank != 1 || !told || !told->kept || told->shape.rank != 1 ||
 	    !elem_is_int(told->elem) || !shape_count(&told->shape)) {
-		if (infer_set(x, n, 0, &s, e))
+		if (infer_set(x, n, 0, made, e))
 			return -1;
-		infer_strides(&s, stride);
-		infer_view(x, n, 0, list, 0, stride);
+		infer_strides(made, stride);
+		infer_view(x, n, 0, in, 0, stride);
 		return 0;
 	}
 	rank = 1 + shape_count(&told->shape);
 	if (rank > GRAPH_MAX_RANK)
 		return 0;
-	s.rank = (int)rank;
-	for (int i = 1; i < s.rank; i++)
-		s.dim[i] = told->kept[i - 1].i < 0 ? DIM_UNKNOWN : told->kept[i - 1].i;
-	return infer_set(x, n, 0, &s, e);
+	made->rank = (int)rank;
+	for (int i = 1; i < made->rank; i++)
+		made->dim[i] = told->kept[i - 1].i < 0 ? DIM_UNKNOWN : told->kept[i - 1].i;
+	return 1;
 }
 
 /* Not of ONNX: a list of items of one shape, along the first dimension of a tensor, in which item 2
  * takes the place that input 1 counts. A list that has no items yet has that dimension alone. */
 INFER(set_item)
 {
-	const struct value *list = node_in(x->g, n, 0), *item = node_in(x->g, n, 2);
+	const struct value *item = node_in(x->g, n, 2);
 	struct value *v = node_out(x->g, n, 0);
-	struct shape s;
 
 	if (!v)
 		return 0;
 	v->elem = item->elem;
 	if (item->shape.rank < 0 || item->shape.rank == GRAPH_MAX_RANK)
 		return 0;
-	s = item->shape;
-	shape_insert(&s, 0, list->shape.rank > 0 ? list->shape.dim[0] : DIM_UNKNOWN);
-	return infer_set(x, n, 0, &s, e);
+	*made = item->shape;
+	shape_insert(made, 0, in->shape.rank > 0 ? in->shape.dim[0] : DIM_UNKNOWN);
+	return 1;
 }

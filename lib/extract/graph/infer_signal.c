@@ -189,15 +189,14 @@ INFER(loss)
 INFER(random)
 {
 	const struct attr *a = node_attr(n, "shape");
-	struct shape s;
 
 	if (!a || a->nints > GRAPH_MAX_RANK)
 		return infer_bad(x, n, e, "has no shape");
-	s.rank = a->nints;
-	for (int i = 0; i < s.rank; i++)
-		s.dim[i] = a->ints[i];
+	made->rank = a->nints;
+	for (int i = 0; i < made->rank; i++)
+		made->dim[i] = a->ints[i];
 	infer_elem(x, n, 0, (int)node_int(n, "dtype", VALUE_F32));
-	return infer_set(x, n, 0, &s, e);
+	return 1;
 }
 
 /* How many different elements there are is not known. */

@@ -123,7 +123,7 @@ INFER(conv)
 	const int nth = node_is(n, OP_QLinearConv) ? 3 : 1;
 	const struct value *weights = node_in(x->g, n, nth);
 	int64_t k[GRAPH_MAX_RANK], group = node_groups(x->g, n, nth);
-	struct shape s, f;
+	struct shape f;
 	struct window w;
 	int channel;
 
@@ -131,22 +131,21 @@ INFER(conv)
 		return infer_bad(x, n, e, "wants data and weights");
 	if (in->shape.rank < 0)
 		return 0;
-	s = in->shape;
 	f = node_filter(n, &weights->shape);
-	channel = node_channel(n, s.rank);
-	if (s.rank < 3)
+	channel = node_channel(n, made->rank);
+	if (made->rank < 3)
 		return infer_bad(x, n, e, "wants data of three and more dimensions");
-	if (f.rank >= 0 && f.rank != s.rank)
-		return infer_bad(x, n, e, "has data of %d and weights of %d dimensions", s.rank,
+	if (f.rank >= 0 && f.rank != made->rank)
+		return infer_bad(x, n, e, "has data of %d and weights of %d dimensions", made->rank,
 				 f.rank);
 	for (int i = 2; i < f.rank; i++)
 		if (!f.dim[i])
 			return infer_bad(x, n, e, "has a kernel of size 0");
-	if (kernel_sizes(n, &f, s.rank - 2, k))
+	if (kernel_sizes(n, &f, made->rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that contradicts its weights");
 	if (group < 1 || group > FAR)
 		return infer_bad(x, n, e, "has %lld groups", (long long)group);
-	s.dim[channel] = DIM_UNKNOWN;
+	made->dim[channel] = DIM_UNKNOWN;
 	if (f.rank > 1) {
 		int64_t ic = f.dim[1], oc = f.dim[0], got = in->shape.dim[channel];
 
@@ -156,12 +155,12 @@ INFER(conv)
 		if (oc >= 0 && oc % group)
 			return infer_bad(x, n, e, "makes %lld channels in %lld groups",
 					 (long long)oc, (long long)group);
-		s.dim[channel] = oc;
+		made->dim[channel] = oc;
 	}
 	if (window_resolve(x->g, n, &in->shape, k, &w, e))
 		return -1;
-	memcpy(s.dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
-	return infer_set(x, n, 0, &s, e);
+	memcpy(made->dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
+	return 1;
 }
 
 /* The sizes that a transposed convolution is told to make, or NULL. */
@@ -228,22 +227,21 @@ INFER(conv_transpose)
 {
 	const struct value *weights = node_in(x->g, n, 1);
 	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
-	struct shape s, f;
+	struct shape f;
 	struct window w;
 
 	if (in->shape.rank < 3 || weights->shape.rank != in->shape.rank)
 		return in->shape.rank < 0 || weights->shape.rank < 0
 			       ? 0
 			       : infer_bad(x, n, e, "has data and weights that do not fit");
-	s = in->shape;
 	f = node_filter(n, &weights->shape);
-	if (kernel_sizes(n, &f, s.rank - 2, k) || group < 1 || group > FAR)
+	if (kernel_sizes(n, &f, made->rank - 2, k) || group < 1 || group > FAR)
 		return infer_bad(x, n, e, "has a kernel_shape or group that makes no sense");
-	s.dim[node_channel(n, s.rank)] = f.dim[1] < 0 ? DIM_UNKNOWN : f.dim[1] * group;
+	made->dim[node_channel(n, made->rank)] = f.dim[1] < 0 ? DIM_UNKNOWN : f.dim[1] * group;
 	if (window_transposed(x->g, n, &in->shape, k, &w, e))
 		return -1;
-	memcpy(s.dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
-	return infer_set(x, n, 0, &s, e);
+	memcpy(made->dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
+	return 1;
 }
 
 /* With ceil_mode a last window may hang over the end, unless it would begin in the padding behind.
