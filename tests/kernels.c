@@ -464,10 +464,27 @@ static void check_candidate(const struct problem *p, struct candidate *c, const 
 	buf_free(&text);
 }
 
-static void check_algorithm(const struct problem *p, const char *name, const struct limits *m,
-			    int64_t wanted, const struct shares *one_in, struct tally *tally)
+/* These are points of an algorithm: so many at random, or all (0), and if a knob is named, those
+ * alone that have this value of it. */
+struct points {
+	const char *algo;
+	int64_t wanted;
+	const char *knob;
+	int64_t value;
+};
+
+static int is_wanted(const struct points *of, const struct candidate *c)
 {
-	const struct search *search = search_find(wanted ? "random" : "grid");
+	for (int i = 0; of->knob && i < c->algo->nknobs; i++)
+		if (!strcmp(c->algo->knob[i].name, of->knob))
+			return c->knob[i] == of->value;
+	return 1;
+}
+
+static void check_points(const struct problem *p, const struct points *of, const struct limits *m,
+			 const struct shares *one_in, struct tally *tally)
+{
+	const struct search *search = search_find(of->wanted ? "random" : "grid");
 	const struct data_env env = {.limits = *m};
 	struct search_space space;
 	struct arena state = ARENA_INIT;
@@ -475,19 +492,25 @@ static void check_algorithm(const struct problem *p, const char *name, const str
 	void *s;
 
 	isa = m->isa;
-	search_space_init(&space, &p->w, &env, name);
+	search_space_init(&space, &p->w, &env, of->algo);
 	s = search->start(&space, 1, 0, &state);
-	for (int64_t i = 0; (!wanted || i < wanted) && tally->bad <= 20;) {
+	for (int64_t i = 0; (!of->wanted || i < of->wanted) && tally->bad <= 20;) {
 		struct candidate c = {.w = p->w};
 
 		if (!search->propose(s, &point))
 			break;
-		if (!search_space_at(&space, point, &c))
+		if (!search_space_at(&space, point, &c) || !is_wanted(of, &c))
 			continue;
 		i++;
 		check_candidate(p, &c, m, one_in, tally);
 	}
 	arena_free(&state);
+}
+
+static void check_algorithm(const struct problem *p, const char *name, const struct limits *m,
+			    int64_t wanted, const struct shares *one_in, struct tally *tally)
+{
+	check_points(p, &(struct points){name, wanted, NULL, 0}, m, one_in, tally);
 }
 
 /* Each algorithm has its share of the candidates, however small its space. */
@@ -691,6 +714,55 @@ static void check_special(void)
 	drop_first();
 }
 
+/* Returns the limits of a machine that is the same, but has tile registers. */
+static struct limits with_tiles(const struct limits *m)
+{
+	struct limits as_if = *m;
+
+	as_if.tiles = isa_find("avx512_amx")->tiles;
+	as_if.dots = isa_find("avx512_amx")->dots;
+	return as_if;
+}
+
+/* Tiles that run over the ends of lines. Lines are shorter and longer than a tile, or lie in place;
+ * a tensor is added once to each value, though the last tile of a band overlaps the one before;
+ * activations wait; and channels are no whole vectors. */
+static void check_overruns(const struct limits *m)
+{
+	enum { EACH = 4, OVER = 2 };
+	static const char *const problems[][2] = {
+		{"ic32ih9oc20oh9kh3ph1", "bias,add,relu"},
+		{"mb2ic32ih7iw20oc40oh7ow20kh1kw7ph0pw3", "bias,gelu"},
+		{"g2ic64ih6iw19oc48oh6ow19kh5ph2", "bias,silu,mul"},
+		{"ic32ih10iw21oc24oh8ow19kh3", "bias"},
+		{"ic48ih11iw4oc16oh11ow4kh3ph1", ""},
+	};
+	static int (*const types[])(struct workload *) = {in_bf16, in_bytes, in_single};
+	static const char *const algos[] = {"direct", "direct", "direct_bf16x2"};
+	const size_t ntypes = sizeof types / sizeof *types, n = sizeof problems / sizeof *problems;
+	const struct limits as_if = with_tiles(m);
+	const struct shares all = {1, 4};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < n * ntypes; i++) {
+		const char *const *text = problems[i / ntypes];
+		const struct points over = {algos[i % ntypes], EACH, "run", OVER};
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, "conv2d", text[0], "nhwc", text[1], &e) < 0)
+			bail_out("%s: %s", text[0], e.msg);
+		if (!types[i % ntypes](&p.w))
+			bail_out("%s has no such types", text[0]);
+		check_points(problem_of(&p), &over, &as_if, &all, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.candidates == (int64_t)(n * ntypes) * EACH &&
+		   (!m->tiles || tally.assembled == tally.candidates),
+	   "%s: tiles over the ends of lines: %lld compiled, %lld as assembly", m->isa,
+	   (long long)tally.compiled, (long long)tally.assembled);
+}
+
 /* Compiles all candidates with tiles: as assembly, or, on a machine without tiles, as loops. */
 static void check_tiles(const struct limits *m)
 {
@@ -710,11 +782,9 @@ static void check_tiles(const struct limits *m)
 	static int (*const types[])(struct workload *) = {in_bf16, in_bytes, in_single};
 	const size_t ntypes = sizeof types / sizeof *types;
 	const struct shares all = {1, 1};
-	struct limits as_if = *m;
+	const struct limits as_if = with_tiles(m);
 	struct tally tally = {0};
 
-	as_if.tiles = isa_find("avx512_amx")->tiles;
-	as_if.dots = isa_find("avx512_amx")->dots;
 	for (size_t i = 0; i < sizeof problems / sizeof *problems * ntypes; i++) {
 		const char *const *text = problems[i / ntypes];
 		struct problem p = {0};
@@ -1250,8 +1320,10 @@ int main(void)
 			check_streams(&m);
 		if (!m.dots)
 			check_groups_by_hand(&m);
-		if (m.lanes == 16 && (m.tiles || !m.dots))
+		if (m.lanes == 16 && (m.tiles || !m.dots)) {
 			check_tiles(&m);
+			check_overruns(&m);
+		}
 		if (m.lanes > 1 && !m.dots) {
 			struct tally tally = {0};
 			const char *name;

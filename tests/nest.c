@@ -292,6 +292,15 @@ static void scalar_item(struct drawn *d)
 	nest_close(n);
 }
 
+/* Returns the same index, by a quotient and what is left. */
+static struct affine divided(struct nest *n, struct affine at)
+{
+	const int64_t by = pick(1, 9);
+	const int whole = nest_let_div(n, "whole", at, by), rest = nest_let_mod(n, "rest", at, by);
+
+	return af_add(af_mul(af_var(whole), by), af_var(rest));
+}
+
 /* One region of parallel loops, whose items fill the matrix `to`. */
 static void phase(struct drawn *d)
 {
@@ -310,6 +319,8 @@ static void phase(struct drawn *d)
 	d->at = af_add(row_at(d, af_var(d->r)), af_mul(af_var(d->q), columns(d)));
 	if (one_in(2))
 		d->at = af_var(nest_let(n, "at", d->at));
+	if (one_in(4))
+		d->at = divided(n, d->at);
 	if (one_in(6))
 		scalar_item(d);
 	else

@@ -29,6 +29,7 @@
 #include "lib/schedule/conv.h"
 #include "lib/schedule/edge.h"
 #include "lib/schedule/operand.h"
+#include "lib/schedule/overrun.h"
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
@@ -81,7 +82,8 @@ const struct knob direct_knobs[DIRECT_KNOBS] = {
 	[LINES] = {"lines", 1, "Output rows of a tile, at most; several need tile registers.",
 		   .is_rare = 1},
 	[RUN] = {"run", 0,
-		 "1: the lines of a tile are one run of rows, with the padding between them.",
+		 "1: the lines of a tile are one run of rows, with the padding between them; 2: "
+		 "tiles run over the ends of lines.",
 		 .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
 		   .is_rare = 1},
@@ -141,12 +143,6 @@ static void list_padded(struct range *r, const struct workload *w, int64_t chann
 		range_more(r, DEPTH, line);
 }
 
-/* Returns how many rows a tile of so many lines has as one run, with the padding between them. */
-static int64_t run_rows(const struct conv *p, int64_t lines)
-{
-	return (lines - 1) * p->band_w + p->ow;
-}
-
 /* Lines are one run of rows where the next pixel is the next row of a tile, and a tile has whole
  * lines. */
 static void check_run(struct range *r, const struct conv *p, const struct row_split *split)
@@ -156,9 +152,9 @@ static void check_run(struct range *r, const struct conv *p, const struct row_sp
 
 	range_need(r, k[COPY] && k[MR] == p->ow && p->sw == 1 && p->sh == 1 && k[LINES] > 1,
 		   "only whole lines that are copied, of unit stride, are one run");
-	range_need(r, !split->rest || run_rows(p, split->rows) >= TMUL_ROWS,
+	range_need(r, !split->rest || overrun_positions(p, split->rows) >= TMUL_ROWS,
 		   "tile registers have rows for parts of one height");
-	if (!brgemm_tiles_fit(k[VL], k[NV], run_rows(p, k[LINES]), 1, &why))
+	if (!brgemm_tiles_fit(k[VL], k[NV], overrun_positions(p, k[LINES]), 1, &why))
 		range_need(r, 0, why);
 }
 
@@ -173,7 +169,11 @@ static void check_lines(struct range *r, const struct conv *p)
 		   "bands of several rows a tile have one height");
 	range_need(r, split.rows + (split.rest > 0) == k[LINES],
 		   "another value of lines gives the same program");
-	if (k[RUN])
+	range_need(r, k[RUN] != RUN_OVER || k[LINES] == 1,
+		   "tiles that run over the ends of lines begin anywhere in one");
+	if (k[RUN] == RUN_OVER)
+		overrun_check(r, p, k[MR], rows, (int)k[COPY]);
+	else if (k[RUN])
 		check_run(r, p, &split);
 	else if (!brgemm_tiles_fit(k[VL], k[NV], k[MR], k[LINES], &why))
 		range_need(r, 0, why);
@@ -189,6 +189,23 @@ static int fills_badly(int64_t pixels)
 	       (pixels > TMUL_ROWS && pixels * 4 < ceil_div(pixels, TMUL_ROWS) * TMUL_ROWS * 3);
 }
 
+/* Offers tiles of several lines as one run, and tiles over the ends of lines, where they have fewer
+ * products. */
+static void list_runs(struct range *r, const struct conv *p)
+{
+	enum { LEAST = 2, MOST = 5 }; /* tile registers below each other */
+
+	range_only(r, RUN, RUN_APART, NULL);
+	if (fills_badly(p->ow) && p->kh * p->kw > 1)
+		range_more(r, RUN, RUN_LINES);
+	if (!overrun_pays(p))
+		return;
+	range_more(r, RUN, RUN_OVER);
+	for (int64_t down = LEAST; down <= MOST; down++)
+		if (down * TMUL_ROWS <= overrun_positions(p, p->oh))
+			range_more(r, MR, down * TMUL_ROWS);
+}
+
 /* A tile loads weights once for all of its lines. With one line of few pixels, weights would be
  * loaded for few products. */
 static void list_lines(struct range *r, const struct workload *w, const struct conv *p)
@@ -199,9 +216,9 @@ static void list_lines(struct range *r, const struct workload *w, const struct c
 
 	if (r->tmul) {
 		range_values(r, LINES, r->halves ? of_halves : lines, p->oh);
-		range_choice(r, RUN, 1);
-		if (r->space && (!fills_badly(p->ow) || p->kh * p->kw == 1))
-			range_only(r, RUN, 0, NULL);
+		range_choice(r, RUN, RUN_OVER);
+		if (r->space)
+			list_runs(r, p);
 	} else if (r->knob || !dtypes_are_f32(&w->dtype)) {
 		range_only(r, LINES, 1, why);
 		range_only(r, RUN, 0, why);
@@ -310,7 +327,7 @@ int direct_ranges(const struct workload *w, struct range *r)
 		range_tmul(r, DEPTH, w, p.kw * channels, p.ow);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
-	if (!range_register_tile(r, 6, p.ow, pixels, brgemm_fits))
+	if (!range_register_tile(r, 6, k && k[RUN] == RUN_OVER ? k[MR] : p.ow, pixels, brgemm_fits))
 		return 1;
 	if (r->space && !r->tmul && p.g > 1)
 		limit_vectors(r, &p);
@@ -411,7 +428,7 @@ static void declare(struct direct *s)
 	s->t.b_half = s->panel / 2;
 	s->t.depth = s->depth;
 	s->t.lines = (int)s->k[LINES];
-	s->t.run = s->k[RUN] ? (int)p->band_w : 0;
+	s->t.run = s->k[RUN] == RUN_LINES ? (int)p->band_w : 0;
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);
@@ -695,6 +712,26 @@ static void lines(struct direct *s, int j)
 	nest_close(n);
 }
 
+/* Computes the tiles of a band, which run over the ends of its lines: pixels, then channels, or the
+ * other way round. */
+static void runs(struct direct *s, int j)
+{
+	struct conv_place at = {.img = s->img, .g = s->g, .oh = s->bands.lo};
+	struct sweep x = {.innermost = s->k[ORDER] ? NULL : &s->panels, .j = j};
+	struct nest *n = s->n;
+
+	s->line = af(0);
+	s->lines = ceil_div(overrun_positions(&s->p, s->rows), s->k[MR]);
+	x.t = overrun_open(n, &s->p, &s->bands, s->k[MR], &s->t);
+	if (x.innermost)
+		x.j = block_units(n, x.innermost, x.innermost->name);
+	at.channel = af_mul(af_var(x.j), s->nr);
+	place(s, &at, x.j);
+	s->t.a_at = af_add(s->t.a_at, af_scale(s->t.over.begin, s->t.a_row));
+	look_ahead(s, &x);
+	brgemm_tile(n, &s->t, (int)s->k[MR], &s->out, -1, af(0));
+}
+
 int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct direct s = {.n = n,
@@ -706,13 +743,13 @@ int direct_build(const struct workload *w, const int64_t *k, struct nest *n, str
 
 	if (!conv_of(w, &s.p))
 		return err_set(e, "direct does not apply to this workload");
-	s.parts.split = row_split(s.p.ow, k[MR]);
+	s.parts.split = row_split(k[RUN] == RUN_OVER ? k[MR] : s.p.ow, k[MR]);
 	s.edges = edge_find(&s.p, s.parts.split);
 	s.leaves_out = s.p.padded && !k[COPY];
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.oc, s.nr);
 	s.depth = k[DEPTH];
-	if (k[LINES] > 1)
+	if (k[LINES] > 1 || k[RUN] == RUN_OVER)
 		s.p.clipped = 0; /* rows of zeros are copied: a tile's lines have all kernel rows */
 	s.group = tile_of(&w->dtype, s.depth)->group;
 	s.halves = tile_of(&w->dtype, s.depth)->halves;
@@ -726,7 +763,9 @@ int direct_build(const struct workload *w, const int64_t *k, struct nest *n, str
 	declare_output(&s);
 	open_group(&s);
 	j = k[ORDER] ? block_units(n, &s.panels, "j") : -1;
-	if (k[LINES] > 1)
+	if (k[RUN] == RUN_OVER)
+		runs(&s, j);
+	else if (k[LINES] > 1)
 		lines(&s, j);
 	else
 		rows(&s, block_units(n, &s.bands, "oh"), j);

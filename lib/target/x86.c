@@ -379,18 +379,26 @@ static void branch(struct x86 *x, const struct node *t)
 
 static void let(struct x86 *x, const struct node *t)
 {
-	struct linear a = x86_linear(x, &t->a), b = t->let == LET_MIN ? x86_linear(x, &t->b) : a;
+	const int divides = t->let == LET_DIV || t->let == LET_MOD;
+	struct linear a = x86_linear(x, &t->a), b = t->let == LET_IS ? a : x86_linear(x, &t->b);
 
-	if (t->let != LET_IS && t->let != LET_MIN) {
-		x->why = "it divides, or compares";
+	if (t->let == LET_IN) {
+		x->why = "it compares";
 		return;
 	}
 	if (!a.n && !b.n) {
-		know(x, t->var, a.c < b.c ? a.c : b.c);
+		know(x, t->var, nest_let_value(t->let, a.c, b.c));
 		return;
 	}
 	x->known[t->var] = 0;
 	x86_evaluate(x, &a, "%rax");
+	if (divides) {
+		x86_evaluate(x, &b, "%rcx");
+		x86_line(x, "cqto");
+		x86_line(x, "idivq %%rcx");
+		set_var(x, t->var, t->let == LET_DIV ? "%rax" : "%rdx");
+		return;
+	}
 	if (t->let == LET_MIN) {
 		x86_evaluate(x, &b, "%rcx");
 		x86_line(x, "cmpq %%rax, %%rcx");

@@ -131,24 +131,33 @@ static void finish_groups(struct nest *n, const struct brgemm *g, int from, int 
 
 	if (!groups)
 		return;
-	group = nest_for(n, LOOP_SERIAL, "g", af(0), af(groups));
+	group = g->over.pitch ? -1 : nest_for(n, LOOP_SERIAL, "g", af(0), af(groups));
 	m = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
 	nest_jam(n);
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	if (g->nv <= ACTIVATION_JAM)
 		nest_jam(n);
-	row = af_sum(af(from), af_mul(af_var(group), rows), af_var(m));
+	row = af_add(af(from), af_var(m));
+	if (group >= 0)
+		row = af_add(row, af_mul(af_var(group), rows));
 	store_value(n, g, row, vec,
 		    ex_load(n, pending_of(n, g), g->lanes, memory_at(g, row, vec), NULL), o, stage);
 	brgemm_close_tile(n);
-	nest_close(n);
+	if (group >= 0)
+		nest_close(n);
+}
+
+/* Says how many rows are finished at a time. */
+static int group_rows(const struct brgemm *g)
+{
+	return g->nv < ACTIVATION_JAM ? ACTIVATION_JAM / g->nv : 1;
 }
 
 /* The chains of a few rows' values overlap, and code for them is enough for all rows. */
 static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
 			   const struct brgemm_out *o, enum brgemm_stage stage)
 {
-	struct row_split s = row_split(rows, g->nv < ACTIVATION_JAM ? ACTIVATION_JAM / g->nv : 1);
+	struct row_split s = row_split(rows, group_rows(g));
 	int row, vec;
 
 	if (!g->tile->end) {
@@ -161,8 +170,8 @@ static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
 	finish_groups(n, g, (int)s.rest * (s.rows + 1), (int)(s.tiles - s.rest), s.rows, o, stage);
 }
 
-static void store_columns(struct nest *n, const struct brgemm *g, int rows,
-			  const struct brgemm_out *o, enum brgemm_stage stage)
+static void store_rows(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		       enum brgemm_stage stage)
 {
 	int row, vec;
 
@@ -173,6 +182,58 @@ static void store_columns(struct nest *n, const struct brgemm *g, int rows,
 	brgemm_open_tile(n, g, rows, &row, &vec);
 	store_value(n, g, af_var(row), vec, acc_value(n, g, row, vec, o), o, stage);
 	brgemm_close_tile(n);
+}
+
+/* ---- tiles that run over the ends of lines ---- */
+
+/* Stores rows of a line: `rows` at a time, so many times, from position `from` on. */
+static void store_stretch(struct nest *n, const struct brgemm *of, const struct brgemm_out *to,
+			  enum brgemm_stage stage, int line, struct affine from, int rows,
+			  struct affine times)
+{
+	const int i = nest_for(n, LOOP_SERIAL, "rows", af(0), times);
+	const struct affine at = af_add(from, af_mul(af_var(i), rows));
+	struct brgemm_out o = *to;
+	struct brgemm g = *of;
+
+	g.line = af_sub(at, g.over.begin);
+	o.c_at = af_sum(o.c_at, af_scale(af_var(line), o.c_line),
+			af_scale(af_sub(at, af_mul(af_var(line), g.over.pitch)), o.c_row));
+	store_rows(n, &g, rows, &o, stage);
+	nest_close(n);
+}
+
+/* Goes through the lines that the tile has positions of, and stores the pixels of each: a few at a
+ * time, then what is left one by one. */
+static void store_over(struct nest *n, const struct brgemm *g, const struct brgemm_out *o,
+		       enum brgemm_stage stage)
+{
+	const struct brgemm_over *v = &g->over;
+	const int few = group_rows(g), first = nest_let_div(n, "first", v->from, v->pitch),
+		  last = nest_let_div(n, "last", af_sub(v->end, af(1)), v->pitch),
+		  line = nest_for(n, LOOP_SERIAL, "line", af_var(first),
+				  af_add(af_var(last), af(1)));
+	const struct affine at = af_mul(af_var(line), v->pitch);
+	struct affine from, to, rows, done;
+
+	from = af_mul(af_var(nest_let_min(n, "from", af_mul(v->from, -1), af_mul(at, -1))), -1);
+	to = af_var(nest_let_min(n, "to", v->end, af_add(at, af(v->width))));
+	rows = af_mul(af_var(nest_let_min(n, "none", af(0), af_sub(from, to))), -1);
+	done = af_var(nest_let_div(n, "few", rows, few));
+	store_stretch(n, g, o, stage, line, from, few, done);
+	done = af_mul(done, few);
+	if (few > 1)
+		store_stretch(n, g, o, stage, line, af_add(from, done), 1, af_sub(rows, done));
+	nest_close(n);
+}
+
+static void store_columns(struct nest *n, const struct brgemm *g, int rows,
+			  const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	if (g->over.pitch)
+		store_over(n, g, o, stage);
+	else
+		store_rows(n, g, rows, o, stage);
 }
 
 /* The last tile of a row may have fewer columns than the others: it alone is masked. A masked store

@@ -27,6 +27,13 @@ struct brgemm {
 	int lines;
 	int run; /* of several lines: rows from one to the next, as one run; 0: they are apart */
 	struct affine a_line, line;
+	/* Where the tile runs over the ends of lines (pitch 0: it does not): its rows are positions
+	 * from `begin` on of lines that follow each other by `pitch`, the first `width` positions
+	 * of which have results. Those of positions [from, end) are stored. */
+	struct brgemm_over {
+		int pitch, width;
+		struct affine begin, from, end;
+	} over;
 	/* Where the tile takes halves: elements from the first half of a side to the second. */
 	int64_t a_half, b_half;
 	int b_ahead; /* B is prefetched so many elements ahead, into tile registers */
