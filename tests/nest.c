@@ -101,7 +101,10 @@ static const struct expr *vector(struct drawn *d, int buffer, struct affine row,
 static const struct expr *moved(struct drawn *d, const struct expr *x, struct affine v)
 {
 	const struct expr *other;
+	const int rows = pick(1, d->lanes);
 
+	if (one_in(4))
+		return ex_turn(d->n, x, rows, pick(1, d->lanes / rows));
 	if (d->lanes == 1 || one_in(2))
 		return ex_spread(d->n, x, pick(1, 4), pick(1, 4), af(pick(0, 2)));
 	other = vector(d, some_source(d), af_var(d->r), v);
@@ -109,19 +112,29 @@ static const struct expr *moved(struct drawn *d, const struct expr *x, struct af
 			   pick(0, 1));
 }
 
+/* A value of the open row, or a few adjacent ones, again and again. */
+static const struct expr *repeated(struct drawn *d)
+{
+	int several = 1 << pick(0, 3), at;
+
+	if (several > d->lanes || several > d->width)
+		several = 1;
+	at = pick(0, d->width - several);
+	return ex_bcast(d->n, d->lanes,
+			ex_load(d->n, some_source(d), several,
+				af_add(row_at(d, af_var(d->r)), af(at)), NULL));
+}
+
 /* A value of at most LIMIT. */
 static const struct expr *leaf(struct drawn *d, struct affine v)
 {
-	int at = pick(0, d->width - 1);
 	const struct expr *x;
 
 	switch (pick(0, 3)) {
 	case 0:
 		return ex_const(d->n, ELEM_F32, d->lanes, pick(-LIMIT, LIMIT));
 	case 1:
-		return ex_bcast(d->n, d->lanes,
-				ex_load(d->n, some_source(d), 1,
-					af_add(row_at(d, af_var(d->r)), af(at)), NULL));
+		return repeated(d);
 	default:
 		x = vector(d, some_source(d), one_in(2) ? af_var(d->r) : af(pick(0, d->rows - 1)),
 			   v);

@@ -104,6 +104,19 @@ static int check_groups(const struct check *c, const struct expr *x)
 	return 0;
 }
 
+/* Several values that are broadcast lie in memory as they are. */
+static int check_broadcast(const struct check *c, const struct expr *x)
+{
+	const struct expr *a = x->a;
+
+	if (x->kind != EXPR_BCAST || a->lanes == 1)
+		return 0;
+	if (a->kind == EXPR_LOAD && !a->valid && !is_register(c, a->buffer) &&
+	    c->n->buffer[nest_base(c->n, a->buffer)].elem == ELEM_F32)
+		return 0;
+	return err_set(c->e, "several values are broadcast that are no load of single precision");
+}
+
 static int is_sum(const struct expr *x)
 {
 	return x && x->elem == ELEM_S32;
@@ -132,7 +145,7 @@ static int check_expr(struct check *c, const struct expr *x)
 {
 	if (!x)
 		return 0;
-	if (check_groups(c, x) < 0 || check_wholes(c, x) < 0)
+	if (check_groups(c, x) < 0 || check_wholes(c, x) < 0 || check_broadcast(c, x) < 0)
 		return -1;
 	if (x->kind == EXPR_LOAD)
 		return check_load(c, x);

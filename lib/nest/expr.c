@@ -174,7 +174,7 @@ const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
 {
 	struct expr *x = new_expr(n, EXPR_BCAST, a->elem, lanes);
 
-	assert(a->lanes == 1);
+	assert(a->lanes == 1 || (a->kind == EXPR_LOAD && lanes % a->lanes == 0));
 	x->a = a;
 	return x;
 }
@@ -191,6 +191,19 @@ const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int 
 	return x;
 }
 
+const struct expr *ex_turn(struct nest *n, const struct expr *a, int rows, int columns)
+{
+	struct expr *x = new_expr(n, EXPR_SPREAD, a->elem, a->lanes);
+
+	assert(rows * columns <= a->lanes);
+	x->a = a;
+	x->per = rows;
+	x->step = 1;
+	x->within = columns;
+	x->index = af(0);
+	return x;
+}
+
 const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine lane)
 {
 	struct expr *x = new_expr(n, EXPR_PICK, a->elem, 1);
@@ -202,7 +215,8 @@ const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine l
 
 int ex_spread_from(const struct expr *x, int64_t index, int lane)
 {
-	int64_t from = (int64_t)(lane / x->per) * x->step + index;
+	int64_t from =
+		(int64_t)(lane / x->per) * x->step + (int64_t)(lane % x->per) * x->within + index;
 
 	return from < x->lanes ? (int)from : x->lanes - 1;
 }

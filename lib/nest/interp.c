@@ -116,7 +116,9 @@ static int lane_of(struct interp *s, const struct expr *x, int i)
 		return ex_spread_from(x, access_eval(s, &x->index), i);
 	if (x->kind == EXPR_EXCHANGE)
 		return ex_exchange_from(x, i);
-	return x->kind == EXPR_PICK ? (int)access_eval(s, &x->index) : 0;
+	if (x->kind == EXPR_BCAST)
+		return i % x->a->lanes;
+	return (int)access_eval(s, &x->index);
 }
 
 static int moves_lanes(const struct expr *x)

@@ -188,9 +188,9 @@ struct box {
 enum expr_kind {
 	EXPR_CONST,
 	EXPR_LOAD,
-	EXPR_BCAST,  /* scalar to vector */
-	EXPR_SPREAD, /* lane l is lane l / per * step + index of a, or the last where that is beyond
-		      */
+	EXPR_BCAST,    /* a scalar, or a few adjacent values of memory, again and again */
+	EXPR_SPREAD,   /* lane l is lane l / per * step + l % per * within + index of a, or the last
+			* where that is beyond */
 	EXPR_EXCHANGE, /* lanes of a and of b: ex_exchange() */
 	EXPR_PICK,     /* lane `index` of a, as a scalar */
 	EXPR_ADD,
@@ -232,8 +232,8 @@ struct expr {
 	int buffer;		      /* LOAD */
 	struct affine index; /* LOAD, in elements (REG: in registers); SPREAD, PICK: a constant once
 				unrolled */
-	int per, step;	     /* SPREAD */
-	int apart, upper;    /* EXCHANGE */
+	int per, step, within;	       /* SPREAD */
+	int apart, upper;	       /* EXCHANGE */
 	const struct affine *valid;    /* LOAD: count of valid lanes, NULL: all */
 	const struct members *members; /* LOAD of groups; NULL: all, side by side */
 };
@@ -407,10 +407,15 @@ const struct expr *ex_load_apart(struct nest *n, int buffer, enum elem group, in
 int ex_loads(const struct expr *load);
 /* Where member m of a load's first lane is. */
 struct affine ex_member_at(const struct expr *load, int m);
+/* Lane l is lane l % a->lanes of a. If a has several lanes, it is a load of single precision from
+ * memory, all of whose lanes are valid. */
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
 /* Values that `per` lanes share each, `step` lanes apart, from lane index on. */
 const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,
 			     struct affine index);
+/* The lanes of a as a matrix of so many rows, one after the other, transposed: column after column.
+ * Lanes behind the whole matrix are any. */
+const struct expr *ex_turn(struct nest *n, const struct expr *a, int rows, int columns);
 /* Lane `lane` of a. */
 const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine lane);
 /* The lane of a that lane `lane` is, where the index has this value. */

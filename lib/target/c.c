@@ -11,6 +11,8 @@
  * it has them; builtins, because immintrin.h alone would cost more to compile than most kernels. */
 static const char prelude[] =
 	"typedef float v4 __attribute__((vector_size(16)));\n"
+	"typedef float v2u __attribute__((vector_size(8), aligned(4), may_alias));\n"
+	"typedef float v2 __attribute__((vector_size(8)));\n"
 	"typedef float v8 __attribute__((vector_size(32)));\n"
 	"typedef float v16 __attribute__((vector_size(64)));\n"
 	"typedef float v4u __attribute__((vector_size(16), aligned(4), may_alias));\n"

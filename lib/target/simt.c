@@ -163,7 +163,8 @@ static void look_at_expr(struct simt *s, const struct expr *x)
 		s->why = "it is not of single precision";
 	if (x->lanes != 1 && x->lanes != 4)
 		s->why = "it has vectors of other than 4 lanes";
-	if (x->kind == EXPR_EXCHANGE || (x->kind == EXPR_SPREAD && x->per < x->lanes))
+	if (x->kind == EXPR_EXCHANGE || (x->kind == EXPR_SPREAD && x->per < x->lanes) ||
+	    (x->kind == EXPR_BCAST && x->a->lanes > 1))
 		s->why = "it moves lanes within a vector";
 	look_at_expr(s, x->a);
 	look_at_expr(s, x->b);

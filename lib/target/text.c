@@ -316,12 +316,12 @@ static void constant_expr(struct text *p, const struct expr *x)
 		buf_fmt(p->out, "bcast_v%d((float)%.17g)", x->lanes, x->value);
 }
 
-/* Lanes that come from elsewhere: all from one, or each from its own. */
+/* Lanes that come from elsewhere: all from one or a few, or each from its own. */
 static void moved(struct text *p, const struct expr *x)
 {
 	int64_t index = x->kind == EXPR_SPREAD ? text_constant(p, &x->index) : 0;
 
-	if (x->lanes == 1) {
+	if (x->lanes == 1 || (x->kind == EXPR_BCAST && x->a->lanes == x->lanes)) {
 		expr(p, x->a);
 		return;
 	}
@@ -334,14 +334,15 @@ static void moved(struct text *p, const struct expr *x)
 	buf_str(p->out, "__builtin_shufflevector(");
 	expr(p, x->a);
 	buf_str(p->out, ", ");
-	if (x->kind == EXPR_SPREAD)
-		buf_fmt(p->out, "(%c%d){0}", elem_group(x->elem) > 1 ? 'g' : 'v', x->lanes);
-	else
+	if (x->kind == EXPR_EXCHANGE)
 		expr(p, x->b);
+	else
+		buf_fmt(p->out, "(%c%d){0}", elem_group(x->elem) > 1 ? 'g' : 'v', x->a->lanes);
 	for (int i = 0; i < x->lanes; i++)
 		buf_fmt(p->out, ", %d",
-			x->kind == EXPR_SPREAD ? ex_spread_from(x, index, i)
-					       : ex_exchange_from(x, i));
+			x->kind == EXPR_SPREAD	? ex_spread_from(x, index, i)
+			: x->kind == EXPR_BCAST ? i % x->a->lanes
+						: ex_exchange_from(x, i));
 	buf_ch(p->out, ')');
 }
 
@@ -362,7 +363,10 @@ static void expr(struct text *p, const struct expr *x)
 		load(p, x);
 		return;
 	case EXPR_BCAST:
-		call(p, "bcast", x);
+		if (x->a->lanes > 1)
+			moved(p, x);
+		else
+			call(p, "bcast", x);
 		return;
 	case EXPR_SPREAD:
 	case EXPR_EXCHANGE:

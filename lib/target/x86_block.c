@@ -178,7 +178,10 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 	    (e->lanes != 1 && e->lanes != b->x->lanes))
 		block_fail(b, "an expression has another element type or number of lanes than the "
 			      "nest's vectors");
-	look_at(b, e->a, !may_be_memory(e, e->a));
+	if (e->kind == EXPR_BCAST && e->a->lanes > 1)
+		look_at_load(b, e->a);
+	else
+		look_at(b, e->a, !may_be_memory(e, e->a));
 	look_at(b, e->b, !may_be_memory(e, e->b));
 	look_at(b, e->c, 1);
 	if (e->kind == EXPR_CONST)

@@ -223,6 +223,20 @@ static void load_bf16_apart(struct block *b, const struct expr *e, int to)
 	block_drop(b, t);
 }
 
+/* The instruction that loads so many values again and again. */
+static const char *broadcast_of(const struct block *b, const struct expr *e)
+{
+	const int several = e->a->lanes;
+
+	if (several == e->lanes)
+		return "vmovups";
+	if (several == 2)
+		return "vbroadcastsd";
+	if (several == 4)
+		return b->x->isa->vregs > 16 ? "vbroadcastf32x4" : "vbroadcastf128";
+	return several == 8 ? "vbroadcastf64x4" : "vbroadcastss";
+}
+
 /* A broadcast of memory. */
 static void load_broadcast(struct block *b, const struct expr *e, int to)
 {
@@ -237,7 +251,7 @@ static void load_broadcast(struct block *b, const struct expr *e, int to)
 		whole_load(b, e, to);
 		return;
 	}
-	x86_line(b->x, "%s %s, %s", is_widened(b, of) ? "vpbroadcastw" : "vbroadcastss",
+	x86_line(b->x, "%s %s, %s", is_widened(b, of) ? "vpbroadcastw" : broadcast_of(b, e),
 		 block_memory(b, of->buffer, &of->index).text, v.text);
 	if (is_widened(b, of))
 		x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
@@ -548,7 +562,7 @@ static struct operand spread_lanes(struct block *b, const struct expr *e)
 
 	while (i < x->nspreads &&
 	       (x->spread[i].expr->per != e->per || x->spread[i].expr->step != e->step ||
-		x->spread[i].index != index.c))
+		x->spread[i].expr->within != e->within || x->spread[i].index != index.c))
 		i++;
 	if (index.n || i == SPREADS) {
 		block_fail(b, "it spreads lanes in too many ways");
@@ -848,8 +862,8 @@ static int is_overtaken(const struct block *b)
 static int folds(struct block *b, const struct expr *e, int v)
 {
 	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
-	    is_widened(b, e->a) || e->elem == ELEM_U8X4 || block_is_register(b, e->a->buffer) ||
-	    b->op[b->now].in_register || is_overtaken(b))
+	    e->a->lanes > 1 || is_widened(b, e->a) || e->elem == ELEM_U8X4 ||
+	    block_is_register(b, e->a->buffer) || b->op[b->now].in_register || is_overtaken(b))
 		return 0;
 	if (b->op[b->now].reads > 1) {
 		int r = take(b);
