@@ -975,6 +975,38 @@ static void check_edges(const struct limits *m)
 	   (long long)tally.candidates);
 }
 
+/* Groups whose channels are woven fill vectors, or leave room behind them: the last vector is not
+ * full, or has fewer inputs than outputs; taps share columns of the input, or lie apart. */
+static void check_woven(const struct limits *m)
+{
+	static const char *const problems[][3] = {
+		{"g5ic40ih9oc40oh5kh3sh2ph1", "nhwc", "bias,relu"},
+		{"g4ic64ih7iw17oc64oh4ow9kh3sh2ph1", "nhwc", "bias"},
+		{"mb2g6ic24ih8oc24oh8kh3ph1", "nhwc", "bias,add"},
+		{"g12ic24ih6oc48oh6kh3ph1", "nchw", "bias,mul"},
+		{"g9ic18ih7oc18oh7kh3ph2dh1", "nhwc", ""},
+		{"g8ic16ih9iw30oc32oh5ow15kh5kw3sh2ph2pw1", "nhwc", "relu6"},
+		{"g3ic24ih8iw5oc24oh4ow2kh2kw5sh2ph0pw1", "nhwc", "bias"},
+		{"g2ic32ih6iw4oc32oh6ow2kh3kw7ph1pw2sh1sw1", "nhwc", "bias"},
+		{"g4ic16ih7iw3oc16oh3ow9kh3kw1ph0pw4sh2sw1", "nhwc", ""},
+	};
+	const struct shares one_in = {1, 4};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, "conv2d", problems[i][0], problems[i][1],
+				       problems[i][2], &e) < 0)
+			bail_out("%s: %s", problems[i][0], e.msg);
+		check_algorithm(problem_of(&p), "grouped", m, 24, &one_in, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.compiled, "%s: groups that are woven: %lld interpreted", m->isa,
+	   (long long)tally.candidates);
+}
+
 /* Pixels of few channels get more in the copy, many at a time: rows are shorter and longer than
  * that, and end within. */
 static void check_pixels(const struct limits *m)
@@ -1314,6 +1346,8 @@ int main(void)
 		check_grouped_rows(&m);
 		if (!m.dots)
 			check_edges(&m);
+		if (!m.dots && m.lanes > 1)
+			check_woven(&m);
 		check_pixels(&m);
 		check_filled(&m, &one_in);
 		if (m.lanes > 1)

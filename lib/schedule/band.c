@@ -173,6 +173,87 @@ static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 	nest_close(n);
 }
 
+static void zero_vectors(struct copy *c, struct affine to, int64_t count)
+{
+	const int x = nest_for(c->n, LOOP_UNROLL, "z", af(0), af(count));
+
+	nest_store(c->n, c->to.buffer, af_add(to, af_mul(af_var(x), c->b->lanes)), NULL,
+		   ex_const(c->n, ELEM_F32, c->b->lanes, 0));
+	nest_close(c->n);
+}
+
+/* Vector v of so many pixels, the first of which is at `from` in the image. */
+static void weave_vectors(struct copy *c, struct affine v, struct affine from, struct affine to,
+			  int64_t count, int pixels)
+{
+	const struct band *b = c->b;
+	const struct woven *t = b->woven->tile;
+	const struct affine *valid = count < b->lanes ? nest_keep(c->n, af(count)) : NULL;
+	const struct affine x = af_var(nest_for(c->n, LOOP_UNROLL, "x", af(0), af(pixels)));
+
+	from = af_sum(from, af_mul(v, (int64_t)t->groups * t->in),
+		      access_at(&b->src, {CONV_COLUMN, x}));
+	to = af_add(to, access_at(&c->to, {CONV_GROUP, af_sub(v, b->woven->lo)}, {CONV_COLUMN, x}));
+	nest_store(c->n, c->to.buffer, to, NULL,
+		   woven_pixel(c->n, t, ex_load(c->n, b->src.buffer, b->lanes, from, valid)));
+	nest_close(c->n);
+}
+
+/* Pixels from x on, all of their vectors: the image is read in the order of memory. The last vector
+ * may have fewer groups. */
+static void weave_pixels(struct copy *c, int y, struct affine ih, struct affine x, int pixels)
+{
+	const struct band *b = c->b;
+	const int64_t reads = (int64_t)b->woven->tile->groups * b->woven->tile->in;
+	const int64_t whole = b->p->ic / reads, rest = b->p->ic % reads;
+	struct nest *n = c->n;
+	const struct affine from =
+		access_at(&b->src, {CONV_IMAGE, af_var(b->img)}, {CONV_ROW, ih}, {CONV_COLUMN, x});
+	const struct affine to =
+		access_at(&c->to, {CONV_ROW, af_var(y)}, {CONV_COLUMN, af_add(x, af(b->p->pw))});
+	const int end = nest_let_min(n, "whole", b->woven->hi, af(whole));
+
+	weave_vectors(c, af_var(nest_for(n, LOOP_SERIAL, "v", b->woven->lo, af_var(end))), from, to,
+		      reads, pixels);
+	nest_close(n);
+	if (!rest)
+		return;
+	nest_if_less(n, af(whole), b->woven->hi);
+	weave_vectors(c, af(whole), from, to, rest, pixels);
+	nest_close(n);
+}
+
+/* Row ih of the image to row y, behind the padding, a few pixels at a time. */
+static void weave_image(struct copy *c, int y, struct affine ih, int64_t width)
+{
+	enum { PIXELS = 16 };
+	struct nest *n = c->n;
+	const struct row_split split = row_split(width, PIXELS);
+	const struct parts parts = {split, nest_param(n, "pixels", split.rest)};
+	const int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(split.tiles));
+	const struct affine x = parts_row(n, &parts, t);
+
+	for (int pixels = parts_first(n, &parts, t); pixels; pixels = parts_next(n, &parts, pixels))
+		weave_pixels(c, y, ih, x, pixels);
+	nest_close(n);
+}
+
+/* Row y of a band whose pixels are vectors, with what lies left of its `width` pixels of the image
+ * and the `right` ones behind them. */
+static void weave_row(struct copy *c, int y, struct affine ih, int64_t width, int64_t right)
+{
+	const struct band *b = c->b;
+	const int64_t left = b->p->band_w - width - right;
+	const int v = nest_for(c->n, LOOP_SERIAL, "v", af(0), af(b->groups));
+	const struct affine at = af_add(row_at(c, y), access_at(&c->to, {CONV_GROUP, af_var(v)}));
+
+	zero_vectors(c, at, left);
+	zero_vectors(c, af_add(at, af((left + width) * b->lanes)), right);
+	nest_close(c->n);
+	if (width)
+		weave_image(c, y, ih, width);
+}
+
 /* Row y of the band, row ih of the image, with what lies left and right of it. */
 static void copy_row(struct copy *c, int y, struct affine ih)
 {
@@ -186,6 +267,10 @@ static void copy_row(struct copy *c, int y, struct affine ih)
 	if (width < 0)
 		width = 0;
 	right = p->band_w - p->pw - width;
+	if (b->woven) {
+		weave_row(c, y, ih, width, right);
+		return;
+	}
 	if (p->pw)
 		zero_part(c, y, 0, left * b->kc, at_left);
 	if (width)
