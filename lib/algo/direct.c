@@ -113,7 +113,9 @@ static int64_t padded_channels(const struct workload *w, const struct range *r, 
 	const int64_t group = is_whole ? 4 : 2;
 	const int64_t lanes = !is_whole ? 16 : r->space ? r->machine->lanes : r->knob[VL];
 
-	return ic > 1 && ic < lanes ? ceil_div(ic, group) * group : ic;
+	const int is_plain = dtypes_are_f32(&w->dtype) && !r->halves;
+
+	return ic > 1 && (ic < lanes || !is_plain) ? ceil_div(ic, group) * group : ic;
 }
 
 /* Channels of a pixel in the copy. If they are no whole steps of the tile registers, zeros follow

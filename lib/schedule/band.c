@@ -238,12 +238,12 @@ static void weave_image(struct copy *c, int y, struct affine ih, int64_t width)
 	nest_close(n);
 }
 
-/* Row y of a band whose pixels are vectors, with what lies left of its `width` pixels of the image
- * and the `right` ones behind them. */
-static void weave_row(struct copy *c, int y, struct affine ih, int64_t width, int64_t right)
+/* Fills row y of a band whose pixels are vectors: `left` zeros, `width` pixels of the image, and
+ * `right` zeros. */
+static void weave_row(struct copy *c, int y, struct affine ih, int64_t left, int64_t width,
+		      int64_t right)
 {
 	const struct band *b = c->b;
-	const int64_t left = b->p->band_w - width - right;
 	const int v = nest_for(c->n, LOOP_SERIAL, "v", af(0), af(b->groups));
 	const struct affine at = af_add(row_at(c, y), access_at(&c->to, {CONV_GROUP, af_var(v)}));
 
@@ -268,7 +268,7 @@ static void copy_row(struct copy *c, int y, struct affine ih)
 		width = 0;
 	right = p->band_w - p->pw - width;
 	if (b->woven) {
-		weave_row(c, y, ih, width, right);
+		weave_row(c, y, ih, left, width, right > 0 ? right : 0);
 		return;
 	}
 	if (p->pw)
