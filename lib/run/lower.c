@@ -242,6 +242,8 @@ static int lower_at(struct lowering *l, int node, struct err *e)
 {
 	const struct graph_node *n = &l->g->node[node];
 
+	if (lower_check_operands(l, n, e))
+		return -1;
 	if (lower_is_empty(l, n)) {
 		if (make_empty(l, n, e))
 			return -1;

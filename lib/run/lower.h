@@ -84,6 +84,8 @@ typedef int lower_fn(struct lowering *l, const struct graph_node *n, struct err 
 /* "NODE (TYPE) ...": a sentence about a node. Returns -1. */
 int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
+/* Are the inputs and the output there that its operator cannot be without (lower_operands.c)? */
+int lower_check_operands(const struct lowering *l, const struct graph_node *n, struct err *e);
 /* Where a value is, in single precision; its expression is computed now, if it waits. */
 int lower_get(struct lowering *l, int value, struct place *out, struct err *e);
 /* The same for readers of elements of any type: as it was made. */

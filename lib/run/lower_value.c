@@ -22,8 +22,10 @@ int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *
 
 int lower_shape(const struct lowering *l, int value, struct place *out, struct err *e)
 {
-	const struct value *v = l->g->value[value];
+	const struct value *v = value < 0 ? NULL : l->g->value[value];
 
+	if (!v)
+		return err_set(e, "a node lacks an output that it needs");
 	if (!shape_known(&v->shape))
 		return err_set(e, "the shape of '%s' is not known%s%s", v->name,
 			       v->blame ? " because of " : "", v->blame ? v->blame : "");
@@ -124,6 +126,8 @@ static int compute(struct lowering *l, int value, struct err *e)
 
 int lower_get_made(struct lowering *l, int value, struct place *out, struct err *e)
 {
+	if (value < 0)
+		return err_set(e, "a node lacks an input that it needs");
 	if (l->waiting[value] && compute(l, value, e))
 		return -1;
 	if (l->place[value].memory < 0 && lower_constant_value(l, value, e))
