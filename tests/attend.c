@@ -30,6 +30,7 @@ static void draw_mask(struct rng *r, struct problem *p)
 {
 	struct attend *a = &p->a;
 	const int by_head = (int)rng_below(r, 2), by_row = (int)rng_below(r, 2);
+	float odd; /* a number that reaches rows that see the key, and no others */
 
 	p->buffer[ATTEND_MASK] = p->mask;
 	a->is_truth = (int)rng_below(r, 2);
@@ -37,10 +38,11 @@ static void draw_mask(struct rng *r, struct problem *p)
 	a->mask_stride[3] = 1;
 	a->mask_stride[2] = by_row ? a->mask_keys : 0;
 	a->mask_stride[1] = by_head ? a->rows * a->mask_keys : 0;
+	odd = rng_below(r, 3) ? -INFINITY : rng_below(r, 2) ? INFINITY : (float)NAN;
 	for (int64_t i = 0; i < a->heads * a->rows * a->mask_keys; i++)
 		p->mask[i] = a->is_truth       ? (float)rng_below(r, 2)
 			     : rng_below(r, 4) ? (float)rng_below(r, 100) / 50
-					       : -INFINITY;
+					       : odd;
 }
 
 static void draw_hides(struct rng *r, struct problem *p)
@@ -156,7 +158,8 @@ static void want_row(struct problem *p, int64_t b, int64_t h, int64_t i)
 				 p->v[(kv * a->keys + j) * a->value_size + s];
 	for (int64_t s = 0; s < a->value_size; s++)
 		p->want[b * a->heads * a->rows * a->value_size + h * a->head_stride +
-			i * a->row_stride + s] = (float)to[s];
+			i * a->row_stride + s] =
+			most > -INFINITY && isnan(sum) ? (float)NAN : (float)to[s];
 }
 
 static int is_right(struct problem *p, int threads)

@@ -43,21 +43,26 @@ static void add_mask(const struct attend *a, const struct row *r, const float *m
 		added[j] = -INFINITY;
 }
 
-/* What is added to each product: -INFINITY where the key is not seen. */
-static void biases(const struct attend *a, const struct row *r, float *const *buffers, float *added)
+static int is_seen(const struct attend *a, const struct row *r, int64_t j)
 {
 	const int64_t at = r->i + r->past;
 
-	for (int64_t j = 0; j < r->keys; j++)
-		added[j] = j >= r->length || (a->is_causal && j > at) ||
-					   (a->left >= 0 && at - j > a->left) ||
-					   (a->right >= 0 && j - at > a->right)
-				   ? -INFINITY
-				   : 0;
+	return j < r->length && !(a->is_causal && j > at) && !(a->left >= 0 && at - j > a->left) &&
+	       !(a->right >= 0 && j - at > a->right);
+}
+
+/* Makes what is added to each product: -INFINITY where the key is not seen, whatever masks have
+ * there. */
+static void biases(const struct attend *a, const struct row *r, float *const *buffers, float *added)
+{
+	memset(added, 0, (size_t)r->keys * sizeof *added);
 	if (buffers[ATTEND_HIDES])
 		add_hidden(a, r, buffers[ATTEND_HIDES], added);
 	if (buffers[ATTEND_MASK])
 		add_mask(a, r, buffers[ATTEND_MASK], added);
+	for (int64_t j = 0; j < r->keys; j++)
+		if (!is_seen(a, r, j))
+			added[j] = -INFINITY;
 }
 
 /* In place; a row that sees nothing becomes zeros. */
@@ -144,7 +149,7 @@ static struct row row_at(const struct attend *a, float *const *buffers, int64_t 
 	return r;
 }
 
-/* What a thread computes in. The keys and values of the head that was the last one stand in
+/* A thread computes in this. The keys and values of the head that was the last one stand in
  * panels (vectors.h), if rows are computed by blocks. */
 struct room {
 	float *x, *added; /* scores, of as many rows as a block has; biases */
@@ -162,7 +167,7 @@ static int64_t panels(int64_t columns)
 	return (columns + VECTORS_PANEL - 1) / VECTORS_PANEL;
 }
 
-/* Row n, by itself. What is not seen may be anything. */
+/* Computes row n by itself. What is not seen may be anything. */
 static void run_row(const struct attend *a, float *const *buffers, const struct room *room,
 		    int64_t n)
 {
@@ -180,7 +185,7 @@ static void run_row(const struct attend *a, float *const *buffers, const struct 
 		      a->value_size, to);
 }
 
-/* The keys as columns. */
+/* Makes columns of the keys. */
 static void pack_keys(const struct attend *a, const float *key, float *to)
 {
 	for (int64_t p = 0; p < a->keys; p += VECTORS_PANEL)
@@ -223,7 +228,7 @@ static void pack(const struct attend *a, float *const *buffers, int64_t kv, stru
 		pack_values(a, buffers[ATTEND_V] + kv * a->keys * a->value_size, room->value);
 }
 
-/* Rows n to end of one head, BLOCK at most, by blocks of products. */
+/* Computes rows n to end of one head, BLOCK at most, by blocks of products. */
 static void run_block(const struct attend *a, float *const *buffers, const struct room *room,
 		      int64_t n, int64_t end)
 {
@@ -263,7 +268,7 @@ static void run_block(const struct attend *a, float *const *buffers, const struc
 	}
 }
 
-/* Rows n to end of one head. */
+/* Computes rows n to end of one head. */
 static void run_rows(const struct attend *a, float *const *buffers, struct room *room, int64_t n,
 		     int64_t end)
 {
@@ -290,8 +295,8 @@ static int room_open(const struct attend *a, struct room *room)
 	float *x;
 
 	room->kv = -1;
-	room->by_blocks = a->result == ATTEND_OUTPUT && a->rows >= FEWEST &&
-			  packed[0] + packed[1] <= PANELS_MOST;
+	room->by_blocks = a->result == ATTEND_OUTPUT && a->rows >= FEWEST && a->size &&
+			  a->value_size && packed[0] + packed[1] <= PANELS_MOST;
 	if (room->by_blocks)
 		n += BLOCK * (keys + size) + packed[0] + packed[1];
 	x = malloc((size_t)n * sizeof *x);

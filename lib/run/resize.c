@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A row of single numbers that are input pixels. */
+/* Makes a row of single numbers that are input pixels. */
 static void picks(const struct resize *r, const float *from, float *to)
 {
 	const int64_t in = r->in_pixel, out = r->out_pixel;
