@@ -60,7 +60,7 @@ BEGIN {
 	family["xgboost/"] = "lib/model/"
 	# The C library and the kernel: everywhere.
 	n = split("assert ctype dirent dlfcn elf endian errno fcntl fenv float fnmatch getopt glob grp inttypes libgen limits link locale " \
-		"malloc math poll pthread pwd regex sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
+		"malloc math poll pthread pwd sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
 		"stdlib stdnoreturn string strings termios time ucontext unistd wchar wctype", name)
 	for (i = 1; i <= n; i++)
 		libc[name[i] ".h"] = 1

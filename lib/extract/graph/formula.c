@@ -195,7 +195,7 @@ static void attribute(struct reading *r, struct graph_node *n)
 /* Adds a node. Returns the first value that it makes. */
 static int statement(struct reading *r)
 {
-	int in[MOST_ENDS], out[MOST_ENDS], nin = 0, nout = 0;
+	int in[MOST_ENDS], out[MOST_ENDS], nin = 0, nout = 0, is_own = 1;
 	struct named made[MOST_ENDS];
 	struct graph_node *n;
 	const char *type;
@@ -215,6 +215,7 @@ static int statement(struct reading *r)
 		if (made[i].s) {
 			assert(r->nnames < MOST_NAMES);
 			r->name[r->nnames++] = made[i];
+			is_own = 0;
 		}
 	while (nin && in[nin - 1] < 0)
 		nin--;
@@ -222,7 +223,7 @@ static int statement(struct reading *r)
 		nout--;
 	n = build_node(r->f->b, type, in, nin, out, nout);
 	n->name = r->f->name ? r->f->name : "";
-	n->is_told = r->f->is_told;
+	n->is_told = r->f->is_told && is_own; /* of values in between the file tells nothing */
 	while (!takes(r, ';') && *r->at)
 		attribute(r, n);
 	return out[0];

@@ -1,11 +1,11 @@
 #include "lib/extract/list/benchdnn_problem.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "lib/extract/list/benchdnn_match.h"
 #include "lib/extract/list/onednn.h"
 #include "lib/extract/list/told.h"
 
@@ -236,37 +236,6 @@ static int take_problem(struct listing *l, const struct benchdnn_options *o, str
 	return r;
 }
 
-/* Has a pattern groups or alternatives, which would let a short one take long, or is it long? */
-static int is_strange(const char *pattern)
-{
-	for (const char *s = pattern; *s; s++) {
-		if (strchr("()|{}^$", *s))
-			return 1;
-		if (*s == '[') { /* a first ']' is a letter */
-			s += 1 + (s[1] == '^');
-			s = *s ? strchr(s + 1, ']') : NULL;
-			if (!s)
-				return 1;
-		}
-		s += *s == '\\' && s[1];
-	}
-	return strlen(pattern) > 500;
-}
-
-/* Does a pattern match the whole text? -1: it is none that is understood here. */
-static int matches_whole(const char *pattern, const char *text)
-{
-	regmatch_t at;
-	regex_t r;
-	int found;
-
-	if (is_strange(pattern) || regcomp(&r, pattern, REG_EXTENDED))
-		return -1;
-	found = !regexec(&r, text, 1, &at, 0) && !at.rm_so && !text[at.rm_eo];
-	regfree(&r);
-	return found;
-}
-
 /* Cuts the name off, which stands there and remains. */
 static void cut_name(char *text, size_t at)
 {
@@ -289,7 +258,7 @@ int benchdnn_problem(struct listing *l, const struct benchdnn_options *o, int dr
 	name = onednn_name(text.s);
 	if (name)
 		read_name(&p, name + 1);
-	matches = *pattern ? matches_whole(pattern, text.s) : 1;
+	matches = *pattern ? benchdnn_match(pattern, text.s) : 1;
 	why = why_left(o, &p, matches);
 	if (why) {
 		listing_leave(l, benchdnn_driver_name(driver), why, p.count,

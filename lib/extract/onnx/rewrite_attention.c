@@ -64,6 +64,10 @@ void rewrite_attention(struct rewrite *r)
 	int64_t heads = node_int(r->n, "q_num_heads", 0), own = node_int(r->n, "kv_num_heads", 0);
 	int q = rewrite_in(r, 0), k = rewrite_in(r, 1), v = rewrite_in(r, 2), flat = heads > 0;
 
+	if (q < 0 || k < 0 || v < 0) {
+		rewrite_keep(r);
+		return;
+	}
 	if (flat && own < 1)
 		own = heads;
 	if (flat) {

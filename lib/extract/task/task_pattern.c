@@ -59,7 +59,7 @@ static int is_number(const struct match *m, int value, const char **text, int is
 	double is;
 
 	*text = end;
-	return task_scalar(m->g->value[value], &is) &&
+	return value >= 0 && task_scalar(m->g->value[value], &is) &&
 	       fabs((is_inverse ? 1 / is : is) / want - 1) < 1e-3;
 }
 
