@@ -44,13 +44,19 @@ pg_start() {
 	done
 }
 
-# Kills the server with all that it runs, as a power cut would.
+# Kills the server with all that it runs, as a power cut would. A new one refuses to start as long as one of the old processes lives.
 pg_kill() {
-	kill -9 "$pg_pid" && wait "$pg_pid" 2>/dev/null
+	kill -STOP "$pg_pid" # it starts nothing more
+	pg_children=$(pgrep -P "$pg_pid")
+	# shellcheck disable=SC2086 # they are words
+	kill -9 "$pg_pid" $pg_children 2>/dev/null
+	wait "$pg_pid" 2>/dev/null
 	i=0
-	while pgrep -f "^postgres:" >/dev/null && pgrep -P 1 -f "$pg" >/dev/null && [ $i -lt 100 ]; do
-		i=$((i + 1))
-		sleep 0.1
+	for child in $pg_children; do
+		while [ -n "$(sed -n 's/^State:[[:space:]]*\([^Z]\).*/\1/p' "/proc/$child/status" 2>/dev/null)" ] && [ $i -lt 600 ]; do
+			i=$((i + 1))
+			sleep 0.1
+		done
 	done
 	rm -f "$pg/data/postmaster.pid"
 }

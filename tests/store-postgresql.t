@@ -109,7 +109,7 @@ for delay in 0.1 0.2 0.4 0.8; do
 	# It may have been too late, or before there was a connection.
 	[ "$(wc -l <"$tmp/err")" -le 1 ] && { [ $status -eq 0 ] || { [ $status -eq 3 ] && [ ! -s "$tmp/out" ]; }; } || lost=1
 	[ $status -ne 0 ] || { [ "$(wc -l <"$tmp/have")" -eq 60003 ] && cmp -s "$tmp/many" "$tmp/out"; } || lost=1
-	echo "# status $status: $(cat "$tmp/err")"
+	[ $lost -eq 0 ] || echo "# killed after $delay s: status $status: $(cat "$tmp/err"), $(wc -l <"$tmp/have") results" >&2
 done
 ok $lost 'a server that is killed loses nothing: the batch is stored again when it is back'
 grep -q '^tl-store: waiting: cannot [a-z]* the database' "$tmp/err"
