@@ -328,7 +328,7 @@ static void rows(struct grouped *s, const struct access *band, struct conv_place
 	nest_close(n);
 }
 
-/* What both tiles are, before the band is there. */
+/* Fills in what both tiles share, before the band is there. */
 static void shape_tiles(struct grouped *s)
 {
 	const struct shape *x = &s->shape;

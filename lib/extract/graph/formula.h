@@ -18,7 +18,7 @@
  *   *        all of them; *-name: but those whose names begin so
  *   /scores  the node's name is that of the operator with this behind it
  *
- * What is left out behind the last one that is there, of inputs and of outputs, is not there. A
+ * A node has no inputs and no outputs behind the last one that is not left out. A
  * formula is part of the program, and false ones fail an assertion: nothing of a file may stand in
  * one but numbers.
  */
