@@ -105,14 +105,14 @@ static void list_groups(struct range *r, const struct conv *p)
 		   "blocks are of equally many groups");
 }
 
-/* Channels that a tile of groups multiplies: few may be padded to whole groups, in the copy, where
- * they are one vector. Groups of bf16 are of 16 lanes. */
+/* Returns how many channels a tile of groups multiplies: zeros fill the last group in the copy. In
+ * single precision that is no halves this is so only for fewer channels than a vector has lanes.
+ * Groups of bf16 are of 16 lanes. */
 static int64_t padded_channels(const struct workload *w, const struct range *r, int64_t ic)
 {
 	const int is_whole = dtype_is_int(w->dtype.src);
 	const int64_t group = is_whole ? 4 : 2;
 	const int64_t lanes = !is_whole ? 16 : r->space ? r->machine->lanes : r->knob[VL];
-
 	const int is_plain = dtypes_are_f32(&w->dtype) && !r->halves;
 
 	return ic > 1 && (ic < lanes || !is_plain) ? ceil_div(ic, group) * group : ic;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The next word of a list, of *n letters; NULL: there is none. */
+/* Returns the next word of a list, of *n letters; NULL: there is none. */
 static const char *next(const char **list, size_t *n)
 {
 	const char *word = *list + strspn(*list, " ");

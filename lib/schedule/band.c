@@ -13,7 +13,6 @@ struct copy {
 	int row, row_vectors; /* symbols: elements of a row */
 };
 
-/* vectors: a symbol, how many whole vectors hold the run. */
 /* Does a pixel have more values in the copy than the image has channels? */
 static int is_padded(const struct band *b)
 {
@@ -26,6 +25,7 @@ static int64_t channels_of(const struct band *b)
 	return is_padded(b) ? b->p->ic : b->kc;
 }
 
+/* Copies a run of channels. vectors is a symbol: so many whole vectors hold the run. */
 static void copy_run(struct copy *c, struct affine to, int from, struct affine from_at,
 		     struct affine count, int vectors)
 {

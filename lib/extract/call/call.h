@@ -120,7 +120,7 @@ struct call_row {
 /* NULL: there is no row for the operator. Functions of one element that all formats call alike need
  * none. */
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs);
-/* The same for formats that call more operators as TensorFlow does. */
+/* Does the same for formats that call more operators as TensorFlow does. */
 const struct call_row *call_find_shared(const struct call_row *rows, size_t n, const char *theirs);
 /* Adds the nodes that the row says, or else (NULL, too) one that stays as it is. */
 void call_convert(const struct call *c, const struct call_row *row);

@@ -37,9 +37,9 @@ void build_float(struct build *b, struct graph_node *n, const char *name, float 
 void build_str(struct build *b, struct graph_node *n, const char *name, const char *s);
 void build_ints(struct build *b, struct graph_node *n, const char *name, const int64_t *v,
 		int count);
-/* The same attribute. */
+/* Adds the same attribute to another node. */
 void build_attr(struct build *b, struct graph_node *n, const struct attr *a);
-/* The node that was added last. */
+/* Returns the node that was added last. */
 static inline struct graph_node *build_last(struct build *b)
 {
 	return &b->g->node[b->g->nnode - 1];

@@ -6,7 +6,7 @@
 
 #include "lib/extract/keras/keras.h"
 
-/* A value of the configuration. */
+/* Returns a value of the configuration. */
 const struct json *layer_get(const struct call *l, const char *key);
 static inline const struct keras_layer *layer_of(const struct call *l)
 {
@@ -20,7 +20,7 @@ static inline int layer_made(const struct call *l, int value)
 	return 0;
 }
 
-/* A new value with the layer's name, as all have that call_make() makes. */
+/* Makes a value with the layer's name, as call_make() does. */
 int layer_fresh(const struct call *l);
 /* The layer's next result behind the first. */
 void layer_more(const struct call *l, int value);

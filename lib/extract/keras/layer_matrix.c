@@ -37,7 +37,7 @@ int layer_dense(const struct call *l, const struct call_row *row)
 					    layer_activation(l)));
 }
 
-/* The sizes of what a layer makes; null is 0. How many; 0: they are not told. */
+/* Reads the sizes of what a layer makes; null is 0. Returns how many; 0: they are not told. */
 static int output_sizes(const struct call *l, int64_t v[GRAPH_MAX_RANK])
 {
 	const struct json *list = layer_get(l, "output_shape");

@@ -45,7 +45,7 @@ static int group_norm(const struct call *l, const struct call_row *row)
 	return 0;
 }
 
-/* A layer whose list of sizes, or of dimensions, lacks the batch, which stays. */
+/* Makes a layer whose list of sizes, or of dimensions, lacks the batch, which stays. */
 static int but_batch(const struct call *l, const struct call_row *row)
 {
 	int64_t all[GRAPH_MAX_RANK] = {0}, v[GRAPH_MAX_RANK];

@@ -42,15 +42,15 @@ int rewrite_in(const struct rewrite *r, int i);
 int rewrite_out(const struct rewrite *r, int i);
 /* A value between the nodes; `what` makes its name. */
 int rewrite_between(struct rewrite *r, const char *what);
-/* Nodes named like the one that is replaced (lib/extract/graph/formula.h). */
+/* Makes nodes that are named like the one that they replace (lib/extract/graph/formula.h). */
 int rewrite_make(struct rewrite *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The node as it is. */
+/* Keeps the node as it is. */
 void rewrite_keep(struct rewrite *r);
 /* Says of the product of a MatMulNBits, by a matrix of K rows, which groups its weights are in. */
 void rewrite_say_groups(struct rewrite *r);
 /* Size `axis` of a value, as a list of one. */
 int rewrite_size(struct rewrite *r, int of, int axis);
-/* The sum with an addend, if it is there. */
+/* Returns the sum with an addend, if that is there. */
 int rewrite_plus(struct rewrite *r, int in, int addend);
 /* The node's output as such a sum. What is added to has this name then: that of the output, if
  * there is nothing to add. */

@@ -25,9 +25,9 @@ struct torch_call {
 	const struct json *inputs; /* list of arguments; in: all tensors among them */
 };
 
-/* The index of x in {"name": "x"}, {"as_tensor": {"name": "x"}}; -1: it names no tensor. */
+/* Returns the index of x in {"name": "x"}, {"as_tensor": {"name": "x"}}; -1: it names no tensor. */
 int torch_index(const struct torch_call *c, const struct json *v);
-/* An argument by its name, and the value of one that is a tensor (arguments.c). */
+/* Find an argument by its name, and the value of one that is a tensor (arguments.c). */
 const struct json *torch_argument(const struct call *c, const char *name);
 int torch_input(const struct call *c, const char *name);
 /* The tensors of an argument: one, or a list. Returns how many; in is the arena's. */
