@@ -338,7 +338,20 @@ static double bound_of(const struct machine *v, const struct workload *w)
 	return bytes / bandwidth;
 }
 
-static struct policy_op *make_ops(const struct input *in)
+/* All but the post-ops, as a text in the input's arena. */
+static const char *without_posts(struct input *in, const struct workload *w)
+{
+	struct buf b = BUF_INIT;
+	const char *text;
+
+	buf_fmt(&b, "%s %s %s %s %d", w->op->name, w->prob, w->dtype_text, layout_name(w->layout),
+		w->rhs_const);
+	text = arena_strndup(&in->arena, b.s, b.n);
+	buf_free(&b);
+	return text;
+}
+
+static struct policy_op *make_ops(struct input *in)
 {
 	struct policy_op *op = xcalloc((size_t)in->n, sizeof *op);
 
@@ -349,6 +362,7 @@ static struct policy_op *make_ops(const struct input *in)
 		op[i].count = it->count;
 		op[i].flops = (double)it->w.flops;
 		op[i].kind = kind_of(&it->w);
+		op[i].like = without_posts(in, &it->w);
 		op[i].bound_s = bound_of(&in->machine, &it->w);
 		op[i].time_s = h->best ? h->best->latency_s : h->baseline_s;
 		op[i].tries = h->tries;

@@ -51,6 +51,31 @@ static void test_first(void)
 	ok(op[0].budget > op[1].budget && op[5].budget >= 4, "more to the large one, some to each");
 }
 
+/* Of operators that differ in post-ops alone, one begins where the budget is short. */
+static void test_alike(void)
+{
+	struct policy_rules r = rules;
+
+	for (int i = 0; i < OPS; i++) {
+		history(i, 0, 0, NAN, 0);
+		op[i].like = i < 3 ? "3x3" : i < 5 ? "1x1" : NULL;
+	}
+	r.budget = 4 * OPS - 1;
+	ok(decide(&r) == 3 && op[0].budget == 4 && op[3].budget == 4 && op[5].budget == 4,
+	   "one of each kind begins");
+	ok(total() == 12, "and the round is small: %lld", (long long)total());
+	ok(strstr(op[1].reason, "later round") != NULL, "the others wait: %s", op[1].reason);
+	history(0, 4, 1, 1e-4, 10);
+	op[0].like = "3x3";
+	r.budget = 4 * (OPS - 1) - 1;
+	ok(decide(&r) == 4 && op[1].budget == 4 && op[2].budget == 4 && !op[4].budget,
+	   "what is like a known one need not wait");
+	r.budget = 4 * OPS;
+	history(0, 0, 0, NAN, 0);
+	op[0].like = "3x3";
+	ok(decide(&r) == OPS && total() == r.budget, "nobody waits where the budget suffices");
+}
+
 static void test_weights(void)
 {
 	for (int i = 0; i < OPS; i++)
@@ -296,6 +321,7 @@ static void test_recorded(void)
 int main(void)
 {
 	test_first();
+	test_alike();
 	test_weights();
 	test_bound();
 	test_plateau();

@@ -43,6 +43,8 @@ struct policy_op {
 	int64_t count;
 	double flops;
 	const char *kind; /* operators of one kind may come near each other's rate of flops */
+	const char *like; /* equal for operators that differ in post-ops alone; NULL: none is like
+			   * this one */
 	double time_s;	  /* of the incumbent, else of the baseline; NAN: unknown */
 	double bound_s;	  /* of moving its operands from memory, where caches are too small for
 			   * them; NAN: unknown */

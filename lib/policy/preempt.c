@@ -334,7 +334,9 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 	if (!isnan(a->spent))
 		snprintf(took, sizeof took, ", which took %.2g core-seconds each", a->cost);
 	op->tune = op->budget > 0;
-	if (!op->tune)
+	if (!op->tune && !op->ntries)
+		policy_say(op, "its first candidates wait for a later round");
+	else if (!op->tune)
 		policy_say(
 			op,
 			"the budget brings more elsewhere: %.3g%% of the gain to expect are here, "

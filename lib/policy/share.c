@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Steepest expected gain first: the one that is filled first. */
 static int by_slope(const void *pa, const void *pb)
@@ -65,20 +66,54 @@ static void share_rest(struct share *s, int n, int64_t budget)
 	}
 }
 
+/* Are the first candidates of another, which differs from s[i] in post-ops alone, chosen in this
+ * round? */
+static int has_pioneer(const struct share *s, int n, int i)
+{
+	const char *like = s[i].op->like;
+	int found = 0;
+
+	for (int k = 0; k < n && like; k++) {
+		if (k == i || !s[k].op->like || strcmp(s[k].op->like, like))
+			continue;
+		if (s[k].op->ntries)
+			return 0; /* its best is known */
+		found |= s[k].op->budget > 0;
+	}
+	return found;
+}
+
+static int64_t count_new(const struct share *s, int n)
+{
+	int64_t new = 0;
+
+	for (int i = 0; i < n; i++)
+		new += !s[i].op->ntries;
+	return new;
+}
+
 /* An operator of which nothing is known gets a few candidates whatever its weight, which is a guess
- * then; a rest too small for a share goes to the first of them. Returns what is left. */
+ * then; a rest too small for a share goes to the first of them. Returns what is left for others. */
 static int64_t give_first(struct share *s, int n, int64_t budget)
 {
+	const int is_short = budget < SHARE_MIN * count_new(s, n);
 	struct share *first = NULL;
+	int waits = 0;
 
 	for (int i = 0; i < n && budget >= SHARE_MIN; i++) {
 		if (s[i].op->ntries)
 			continue;
+		if (is_short && has_pioneer(s, n, i)) {
+			waits = 1;
+			continue;
+		}
 		s[i].op->budget = SHARE_MIN;
 		s[i].tries += SHARE_MIN;
 		budget -= SHARE_MIN;
 		first = first ? first : &s[i];
 	}
+	if (waits)
+		return 0; /* the next round begins the sooner */
 	if (!first || budget >= SHARE_MIN)
 		return budget;
 	first->op->budget += budget;

@@ -16,8 +16,10 @@ struct share {
 };
 
 /* Gives all of the budget to n operators, 1 or more, whose own budgets are 0 before. An operator
- * without tries gets SHARE_MIN first. Another share of less than SHARE_MIN goes to others, unless
- * nobody has a larger one. Sorts the shares. */
+ * without tries gets SHARE_MIN first. Where the budget is too small for all of these, operators
+ * that differ in post-ops alone wait for the first of them, and the round is the smaller: the next
+ * one can try its best for them. Another share of less than SHARE_MIN goes to others, unless nobody
+ * has a larger one. Sorts the shares. */
 void share_out(struct share *s, int n, int64_t budget);
 
 #endif
