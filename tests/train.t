@@ -380,6 +380,11 @@ ok $? 'the surest choice is among the first that are measured'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env e1000000000000000000000000000000 "$workloads" >"$tmp/b"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
 ok $? 'what is known is answered exactly'
+sed -n '/"type":"workload"/{s/"count":2/"post":["bias"],&/; p; q}' "$workloads" >"$tmp/alike"
+schedule() { sed -n 's/.*\("algo":"[^"]*","knobs":{[^}]*}\).*/\1/p' | sed 1q; }
+schedule <"$tmp/b" >"$tmp/known" && "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env e1000000000000000000000000000000 "$tmp/alike" >"$tmp/a"
+[ $? -eq 4 ] && grep -q '"model":[^,]*,"deviation":[^}]*},"match":"nearest","confidence":[01]' "$tmp/a" && schedule <"$tmp/a" | cmp -s - "$tmp/known" && [ -s "$tmp/known" ]
+ok $? 'where the post-ops alone differ, with the best that was measured'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env c0000000000000000000000000000000 "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 grep -q 'with a correlation of -0\.[0-9]*: it predicts nothing' "$tmp/err"
 ok $? 'a prediction is not by a model that is wrong about the machine'

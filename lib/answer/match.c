@@ -233,6 +233,12 @@ static int is_valid_for(struct matcher *m, const struct store_result *r, const s
 	       algo_valid(c.algo, w, c.knob, &why) == 1;
 }
 
+/* Is there no other difference than post-ops? The types are equal. */
+static int differ_in_posts(const struct workload *a, const struct workload *b)
+{
+	return a->layout == b->layout && a->rhs_const == b->rhs_const && !strcmp(a->prob, b->prob);
+}
+
 static const char *why_near(const struct workload *there, const struct workload *here,
 			    const char *env, struct arena *a)
 {
@@ -288,6 +294,7 @@ static int try_near(struct matcher *m, const struct workload *there, const struc
 	if (!out->n)
 		return 0;
 	out->how = MATCH_NEAREST;
+	out->alike = env == m->here && differ_in_posts(there, here);
 	out->why = why_near(there, here, env == m->here ? NULL : env->id, a);
 	return 1;
 }

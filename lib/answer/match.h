@@ -21,6 +21,7 @@ struct match {
 	const char *why;    /* not exact: a sentence that says what differs */
 	int stale, foreign; /* how is env: another compiler or library on this hardware, or other
 			       hardware */
+	int alike; /* how is nearest: measured in this env, and the post-ops alone differ */
 	int64_t n;
 	struct store_result *result; /* best first */
 };

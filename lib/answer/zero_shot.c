@@ -37,9 +37,10 @@ static void add_fit(struct fits *f, const struct candidate *c, enum origin origi
 	f->fit[f->n++].origin = origin;
 }
 
-/* Fits the stored results to the workload, and passes them to the search as parents. */
-static void add_match(const struct search_space *space, const struct match *m, void *search,
-		      struct fits *f, struct candidate *first)
+/* Fits the stored results to the workload, and passes them to the search as parents. Returns how
+ * many fit; *first is the best of these. */
+static int add_match(const struct search_space *space, const struct match *m, void *search,
+		     struct fits *f, struct candidate *first)
 {
 	const enum origin origin = m->how == MATCH_ENV ? ORIGIN_ENV : ORIGIN_NEAREST;
 
@@ -53,6 +54,7 @@ static void add_match(const struct search_space *space, const struct match *m, v
 		add_fit(f, &c, origin);
 		search_guided.observe(search, &c, 1 + (double)i); /* best first */
 	}
+	return f->n;
 }
 
 static void add_portfolio(const struct search_space *space, struct fits *f)
@@ -153,14 +155,18 @@ static int best_of_search(const struct zero_shot *z, const struct search_space *
 	return best;
 }
 
+/* Says of a schedule that fits what draft and model expect of it. */
 static int tell_fit(const struct zero_shot *z, struct zero_shot_answer *out, struct err *e)
 {
 	struct arena scratch = ARENA_INIT;
-	double draft_s = NAN;
-	const int rc = candidate_features(&out->candidate, z->env, &scratch, &draft_s, NULL, e);
+	double draft_s = NAN, value = NAN, deviation = NAN;
+	float x[FEATURES];
+	const int rc = candidate_features(&out->candidate, z->env, &scratch, &draft_s, x, e);
 
 	arena_free(&scratch);
-	tell(draft_s, NAN, NAN, out);
+	if (rc >= 0 && z->model)
+		model_predict(z->model, x, 1, &value, &deviation);
+	tell(draft_s, value, deviation, out);
 	return rc;
 }
 
@@ -173,7 +179,7 @@ int zero_shot_find(const struct zero_shot *asked, const struct workload *w, cons
 	struct search_space space;
 	struct fits fits = {.n = 0};
 	void *search;
-	int rc;
+	int rc, known;
 
 	if (z->model && !model_knows(z->model, &w->dtype))
 		here.model = NULL;
@@ -184,11 +190,10 @@ int zero_shot_find(const struct zero_shot *asked, const struct workload *w, cons
 	if (!space.nalgos)
 		return 0;
 	search = search_guided.start(&space, z->seed, 0, &a);
-	if (m)
-		add_match(&space, m, search, &fits, &out->candidate);
+	known = m ? add_match(&space, m, search, &fits, &out->candidate) : 0;
 	if (z->model)
 		add_portfolio(&space, &fits);
-	if (!z->model && fits.n) {
+	if (known && (!z->model || m->alike)) {
 		out->origin = fits.fit[0].origin;
 		rc = tell_fit(z, out, e) < 0 ? -1 : 1;
 	} else if ((rc = best_of_search(z, &space, search, out)) > 0) {
