@@ -840,7 +840,7 @@ void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int
 	w->m = m;
 	w->first_item = first_item;
 	w->registers = registers;
-	w->folded = w->registers >= m->vregs;
+	w->folded = m->folds && w->registers >= m->vregs;
 	w->threads = m->threads > 0 ? m->threads : 1;
 	w->nphases = 0;
 	w->longest = 0;
