@@ -117,6 +117,27 @@ static void test_tiles(void)
 	       "short chunks of k pay for starting and for partial sums");
 }
 
+/* Where broadcasts are no operands, a tile of all registers loads each value of the left side once.
+ */
+static void test_unfolded(void)
+{
+	static const char *const tiles[] = {" vl=8 nv=3 mr=4 mc=8 order=1",
+					    " vl=8 nv=4 mr=3 mc=8 order=1"};
+	struct limits m = avx512;
+
+	if (target_isa_limits("avx2", &m) < 0)
+		bail_out("avx2 is unknown");
+	use("matmul", "504x520:520x768", NULL);
+	w.rhs_const = 1;
+	for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+		const struct draft d = draft("gemm", tiles[i], &m);
+		const double share =
+			(double)w.flops / (2.0 * m.lanes * m.fma_per_cycle) / d.compute_cycles;
+
+		ok(share > 0.8 && share <= 1, "avx2:%s is near the peak: %.2f", tiles[i], share);
+	}
+}
+
 static void test_threads(void)
 {
 	struct limits one = avx512;
@@ -446,6 +467,7 @@ int main(void)
 	test_sites();
 	test_together();
 	test_tiles();
+	test_unfolded();
 	test_threads();
 	test_borders();
 	test_others();

@@ -655,6 +655,57 @@ static void check_streams(const struct limits *m)
 	   "%s: bf16 past the caches, in rows that begin within a line", m->isa);
 }
 
+/* Tiles of fewer rows than vectors, which hold the left side in registers. Rows are parts of two
+ * heights, and the last panel has fewer columns. */
+static const struct held_left {
+	const char *op, *prob, *layout, *algo;
+	int64_t nv, mr;
+} held_left[] = {{"matmul", "13x40:40x70", "ab", "gemm", 4, 3},
+		 {"matmul", "5x24:24x90", "ab", "gemm", 6, 2},
+		 {"conv2d", "ic3ih9oc40oh5kh3sh2ph1", "nhwc", "direct", 4, 3},
+		 {"conv2d", "ic16ih9oc52oh9kh3ph1", "nhwc", "direct", 6, 2},
+		 {"conv2d", "ic16ih9oc40oh9kh3ph1", "nhwc", "winograd", 4, 3},
+		 {"matmul", "14x64:64x72", "ab", "strassen", 4, 3}};
+
+static void make_held_left(const struct held_left *of, struct candidate *c)
+{
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&c->w, of->op, of->prob, of->layout, "bias,relu", &e) < 0)
+		bail_out("%s", e.msg);
+	c->w.rhs_const = 1;
+	c->target = target_default();
+	c->algo = algo_find(of->algo, strlen(of->algo));
+	for (int k = 0; k < c->algo->nknobs; k++)
+		c->knob[k] = c->algo->knob[k].frozen;
+	set_knob(c, "nv", of->nv);
+	set_knob(c, "mr", of->mr);
+	set_knob(c, "tc", 3);
+}
+
+static void check_held_left(const struct limits *m)
+{
+	enum { N = sizeof held_left / sizeof *held_left };
+	const struct shares all = {1, 1};
+	struct tally tally = {0};
+	const char *why = NULL;
+	int valid = 0;
+
+	for (size_t i = 0; i < N; i++) {
+		struct candidate c = {0};
+		struct problem p = {0};
+
+		make_held_left(&held_left[i], &c);
+		p.w = c.w;
+		valid += algo_valid(c.algo, &c.w, c.knob, &why);
+		check_candidate(problem_of(&p), &c, m, &all, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && valid == N && tally.assembled == N,
+	   "%s: the left side waits in registers: %d of %d tiles are there, %lld as assembly%s%s",
+	   m->isa, valid, N, (long long)tally.assembled, why ? ": " : "", why ? why : "");
+}
+
 /* ---- tile registers ---- */
 
 static int in_bytes(struct workload *w);
@@ -1378,6 +1429,8 @@ int main(void)
 		check_filled(&m, &one_in);
 		if (m.lanes > 1)
 			check_streams(&m);
+		if (m.lanes > 1 && !m.dots)
+			check_held_left(&m);
 		if (!m.dots)
 			check_groups_by_hand(&m);
 		if (m.lanes == 16 && (m.tiles || !m.dots)) {

@@ -329,7 +329,8 @@ int direct_ranges(const struct workload *w, struct range *r)
 		range_tmul(r, DEPTH, w, p.kw * channels, p.ow);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
-	if (!range_register_tile(r, 6, k && k[RUN] == RUN_OVER ? k[MR] : p.ow, pixels, brgemm_fits))
+	if (!range_register_tile(r, 6, k && k[RUN] == RUN_OVER ? k[MR] : p.ow, pixels,
+				 dtypes_are_f32(&w->dtype) ? brgemm_fits_either_side : brgemm_fits))
 		return 1;
 	if (r->space && !r->tmul && p.g > 1)
 		limit_vectors(r, &p);

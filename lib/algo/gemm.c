@@ -172,7 +172,9 @@ int gemm_ranges(const struct workload *w, struct range *r)
 	find_depth(r, w, &p);
 	if (r->halves && !r->tmul && r->space)
 		return 0;
-	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
+	if (!range_register_tile(r, 6, p.m, rows,
+				 dtypes_are_f32(&w->dtype) && w->rhs_const ? brgemm_fits_either_side
+									   : brgemm_fits))
 		return 1;
 	list_chunks(r, w, &p);
 	range_blocks(r, MC, p.m, r->rows, blocks);

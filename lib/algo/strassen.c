@@ -51,7 +51,7 @@ static int ranges(const struct workload *w, struct range *r)
 
 	if (!applies(w, &p))
 		return 0;
-	if (!range_register_tile(r, 4, (p.m + 1) / 2, rows, brgemm_fits))
+	if (!range_register_tile(r, 4, (p.m + 1) / 2, rows, brgemm_fits_either_side))
 		return 1;
 	if (r->knob) {
 		range_need(r, p.k / 2 % r->knob[VL] == 0, "half of k fills no whole vectors");

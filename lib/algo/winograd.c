@@ -230,7 +230,7 @@ static int ranges(const struct workload *w, struct range *r)
 	if (r->knob)
 		check_tiles(r, &p, &d);
 	if (r->why || !range_register_tile(r, 4, r->space ? INT_MAX : r->knob[TC] * r->knob[TR],
-					   rows, brgemm_fits))
+					   rows, brgemm_fits_either_side))
 		return 1;
 	if (r->space && (p.g == 1 || p.oc % r->machine->lanes == 0))
 		range_only(r, VL, r->machine->lanes, NULL);

@@ -10,6 +10,12 @@
 
 enum { LINE = 16 }; /* elements of a cache line */
 
+/* Sums, vectors of the right side, and a broadcast where it is no operand. */
+static int64_t registers_of(const struct isa *isa, int64_t nv, int64_t rows)
+{
+	return rows * nv + nv + !isa->folds;
+}
+
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv)
 {
 	if (!g->tile)
@@ -23,6 +29,8 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 		g->tile->registers(n, g, max_rows);
 		return;
 	}
+	g->holds_left =
+		registers_of(isa_of_lanes(lanes), nv, max_rows) > isa_of_lanes(lanes)->vregs;
 	g->acc = nest_reg(n, "acc", g->tile->sum, lanes, max_rows, nv);
 	g->areg = nest_reg(n, "a", g->tile->left, lanes, max_rows, 1);
 	g->breg = nest_reg(n, "b", g->tile->right, lanes, 1, nv);
@@ -343,5 +351,15 @@ int brgemm_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why)
 	    rows < 1 || rows > 32)
 		return 0;
 	*why = "the register tile needs more vector registers than there are";
-	return rows * nv + nv + !isa->folds <= isa->vregs;
+	return registers_of(isa, nv, rows) <= isa->vregs;
+}
+
+int brgemm_fits_either_side(int64_t lanes, int64_t nv, int64_t rows, const char **why)
+{
+	enum { AVX2 = 8 };
+
+	if (brgemm_fits(lanes, nv, rows, why))
+		return 1;
+	return lanes == AVX2 && rows > 0 && rows < nv &&
+	       rows * nv + rows + 1 <= isa_of_lanes(AVX2)->vregs;
 }

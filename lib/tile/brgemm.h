@@ -53,5 +53,10 @@ int brgemm_tiles_fit(int64_t lanes, int64_t nv, int64_t rows, int64_t lines, con
  * AVX-512 a broadcast can be an operand of the multiply-add; elsewhere it takes a register)? 1, or
  * 0 with the reason. */
 int brgemm_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why);
+/* The same of a tile in single precision whose right side is packed. If a step's vectors of the
+ * right side find no registers, the values of the left side wait in registers instead, and the
+ * vectors come one after the other. So AVX2 has tiles of 3 rows by 4 vectors, whose 12
+ * multiply-adds take 7 loads, and of 2 by 6. */
+int brgemm_fits_either_side(int64_t lanes, int64_t nv, int64_t rows, const char **why);
 
 #endif

@@ -14,7 +14,8 @@ struct brgemm {
 	int lanes, nv;		 /* vectors a row; a tile is nv * lanes columns */
 	int unroll;		 /* of the loop over k, asked of the compiler */
 	int acc, areg, breg;	 /* registers: rows x nv, rows x 1, 1 x nv */
-	int64_t depth;		 /* values of k in a step; 0: the tile's group */
+	int holds_left; /* brgemm's own: a step has all of areg and one of breg at a time */
+	int64_t depth;	/* values of k in a step; 0: the tile's group */
 	/* Where the tile has tile registers: these. acc is then near memory, where the sums are put
 	 * down, vector by vector in the same order. */
 	int tiles;
