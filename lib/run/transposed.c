@@ -3,7 +3,8 @@
 #include "lib/op/op.h"
 #include "lib/tile/transpose.h"
 
-enum { FROM, TO, MAX_LANES = 16 };
+/* TILE_TERMS: an element's place in the tiles has so many terms: a row, a tile, a column of it. */
+enum { FROM, TO, MAX_LANES = 16, TILE_TERMS = 3 };
 
 /* The result is dense along `column`, the operand along `row`. A tile has so many of each. */
 struct copy {
@@ -153,6 +154,16 @@ static void outer_loops(struct copy *c)
 	}
 }
 
+/* An affine form of eight loops and the columns of a tile would have too many terms. */
+static void name_base(struct copy *c)
+{
+	static const char *const name[] = {"from", "into"};
+
+	for (int i = 0; i < 2; i++)
+		if (c->base[i].n + TILE_TERMS > AFFINE_TERMS)
+			c->base[i] = af_var(nest_let(c->n, name[i], c->base[i]));
+}
+
 int transposed_copy(const struct loops *l, int lanes, struct nest *n)
 {
 	struct copy c = {.n = n, .l = l, .base = {af(0), af(0)}};
@@ -168,6 +179,7 @@ int transposed_copy(const struct loops *l, int lanes, struct nest *n)
 	c.square = transpose_of(n, lanes);
 	outer_loops(&c);
 	row = shared_starts(n, l->dim[c.row], c.rows);
+	name_base(&c);
 	column = starts(n, "columns", l->dim[c.column], c.columns);
 	load_columns(&c, row, column);
 	if (c.is_interleaved)
