@@ -300,6 +300,17 @@ static int do_units(struct store *db)
 	return n < 0 ? opt_fail(&program, &e) : n ? EXIT_DONE : EXIT_NO;
 }
 
+/* Where groups lack their ends, the run that they belong to lacks its end as well. */
+static void tell_cut(const struct rec_groups *groups)
+{
+	const uint64_t n = groups->cut ? groups->cut : groups->runs;
+
+	fprintf(stderr,
+		"%s: the input was cut off: %llu %s%s without %s record; what came is stored\n",
+		program.name, (unsigned long long)n, groups->cut ? "workload" : "measuring run",
+		n == 1 ? "" : "s", groups->cut ? "an end" : "a done");
+}
+
 /* Returns the exit status. */
 static int run(struct batch *b, struct rec_in *in, struct rec_out *out)
 {
@@ -312,11 +323,8 @@ static int run(struct batch *b, struct rec_in *in, struct rec_out *out)
 	} else if (rec_commit(out, &e) && !rec_broken_pipe(out)) {
 		status = opt_fail(&program, &e);
 	}
-	if (status == EXIT_DONE && groups.cut && !rec_stopped()) {
-		fprintf(stderr,
-			"%s: the input was cut off: %llu workload%s without an end record; what "
-			"came is stored\n",
-			program.name, (unsigned long long)groups.cut, groups.cut == 1 ? "" : "s");
+	if (status == EXIT_DONE && (groups.cut || groups.runs) && !rec_stopped()) {
+		tell_cut(&groups);
 		status = EXIT_INPUT;
 	}
 	if (status == EXIT_DONE && rec_bad_count(in))

@@ -82,6 +82,13 @@ sed '$d' "$tmp/a" >"$tmp/cut"
 "$bin/tl-store" -q -d "$(db cut)" "$tmp/cut" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'cut off' "$tmp/err"
 ok $? 'a group that is cut off gives status 3'
+begin=$(printf '{"tl":1,"type":"begin","run":"%032d"}' 7)
+{ echo "$begin" && cat "$tmp/cut"; } | "$bin/tl-store" -q -d "$(db cut)" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut off: 1 workload without an end record' "$tmp/err"
+ok $? 'a group that its run is cut off with counts once'
+{ echo "$begin" && cat "$tmp/a"; } | "$bin/tl-store" -q -d "$(db cut)" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut off: 1 measuring run without a done record' "$tmp/err"
+ok $? 'a run that is cut off between two groups is told'
 [ "$("$bin/tl-query" -d "$(db cut)" --dump=results | wc -l)" -eq "$(grep -c '"type":"result"' "$tmp/cut")" ]
 ok $? 'and what came is stored'
 {

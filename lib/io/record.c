@@ -713,8 +713,6 @@ void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct jso
 void rec_groups_end(struct rec_groups *g)
 {
 	close_group(g);
-	g->cut += g->runs;
-	g->runs = 0;
 }
 
 void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const char *why)

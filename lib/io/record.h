@@ -94,15 +94,15 @@ int rec_broken_pipe(const struct rec_out *out);
  */
 int rec_reader_gone(const struct rec_out *out);
 
-/* Group bookkeeping: feed every record, and at the end `cut` says if the stream was cut off. A
- * group opens with a workload record and closes with its end record. Candidates or results without
- * a group are allowed (a dump), and so is a stream of workload records alone. */
+/* Group bookkeeping: feed every record, and at the end `cut` and `runs` say if the stream was cut
+ * off. A group opens with a workload record and closes with its end record. Candidates or results
+ * without a group are allowed (a dump), and so is a stream of workload records alone. */
 struct rec_groups {
 	int open; /* 1 inside a group that has seen a candidate or result */
 	char id[33];
 	uint64_t runs; /* measuring runs begun and not done: the measurer may die between two groups
 			*/
-	uint64_t cut;  /* groups and runs that were cut off */
+	uint64_t cut;  /* groups that were cut off */
 };
 void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct json_doc *d);
 void rec_groups_end(struct rec_groups *g);
