@@ -30,6 +30,9 @@ run() {
 }
 run
 ok $? 'tl-run builds and loads its objects'
+TL_CACHE='' XDG_CACHE_HOME=/dev/null run
+[ $? -eq 3 ] && grep -q 'no place for compiled kernels, which TL_CACHE may name: cannot make the folder /dev/null/tl: ' "$tmp/err"
+ok $? 'a home that takes none: how another is named is told'
 cat >"$tmp/planted.c" <<END
 #include <fcntl.h>
 __attribute__((constructor)) static void planted(void) { creat("$tmp/planted", 0666); }

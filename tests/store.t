@@ -81,5 +81,8 @@ XDG_DATA_HOME="$tmp/data" "$bin/tl-store" -q "$tmp/a" && [ -s "$tmp/data/tl/tl.d
 ok $? 'else it is in XDG_DATA_HOME'
 XDG_DATA_HOME='' HOME="$tmp/home" "$bin/tl-store" -q "$tmp/a" && [ -s "$tmp/home/.local/share/tl/tl.db" ]
 ok $? 'else below HOME'
+XDG_DATA_HOME=/dev/null "$bin/tl-store" -q "$tmp/a" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'no place for the database, which -d may name: cannot make the folder /dev/null/tl: ' "$tmp/err"
+ok $? 'a home that takes none: how another is named is told'
 
 echo "1..$n"

@@ -43,8 +43,8 @@ int folder_cache(const char *what, struct buf *out, struct err *e)
 	struct buf path = BUF_INIT;
 	int rc = name(what, &path, e);
 
-	if (rc == 0)
-		rc = make_folders(path.s, e);
+	if (rc == 0 && make_folders(path.s, e))
+		rc = err_in(e, "there is no place for compiled kernels, which TL_CACHE may name");
 	if (rc == 0)
 		rc = trust_folder(path.s, out, e);
 	buf_free(&path);

@@ -40,7 +40,9 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 		return err_set(e, "there is no place for the database: neither -d, TL_DB, "
 				  "XDG_DATA_HOME nor HOME is given");
 	buf_str(out, "/tl/tl.db");
-	return mode == STORE_WRITE ? make_folder(out->s, e) : 0;
+	if (mode == STORE_WRITE && make_folder(out->s, e))
+		return err_in(e, "there is no place for the database, which -d may name");
+	return 0;
 }
 
 const struct backend *backend_of(const char *name)
