@@ -376,6 +376,7 @@ refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/at
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx
 refused 'products of integers that floats do not hold' 'computes exactly, 16777216 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
+refused 'weights of a type that is not read' "does not read the type of the constant 'w' (f8e4m3fn)" 3 tests/run/refused/float8.onnx
 refused 'a constant that a float does not hold' "constant 'k' has 1099511627777" 3 tests/run/refused/odd_constant.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
 printf hello >"$tmp/hello"

@@ -363,6 +363,9 @@ int constant_memory(struct plan *p, const struct graph *g, int value, const uint
 	if (n && !is_constant_node(n))
 		return err_set(e, "tl-run does not compute '%s', an output of the node %s (%s)",
 			       v->name, node_label(g, n), n->type);
+	if (!value_elems_size(v->elem, 1))
+		return err_set(e, "tl-run does not read the type of the constant '%s' (%s)",
+			       v->name, elem_name(v->elem));
 	return err_set(e, "the elements of the constant '%s' (%s) are not in the file", v->name,
 		       elem_name(v->elem));
 }

@@ -447,27 +447,13 @@ int value_is_along(const struct value *v, const struct shape *s, int dim, int di
 
 const char *elem_name(int elem)
 {
-	static const char *const name[] = {"unknown type",
-					   "f32",
-					   "u8",
-					   "i8",
-					   "u16",
-					   "i16",
-					   "i32",
-					   "i64",
-					   "string",
-					   "bool",
-					   "f16",
-					   "f64",
-					   "u32",
-					   "u64",
-					   "c64",
-					   "c128",
-					   "bf16",
-					   [VALUE_U4] = "u4",
-					   [VALUE_I4] = "i4"};
+	static const char *const name[] = {
+		"unknown type", "f32",	  "u8",		"i8",	"u16",	"i16",
+		"i32",		"i64",	  "string",	"bool", "f16",	"f64",
+		"u32",		"u64",	  "c64",	"c128", "bf16", "f8e4m3fn",
+		"f8e4m3fnuz",	"f8e5m2", "f8e5m2fnuz", "u4",	"i4"};
 
-	if (elem < 0 || elem >= (int)(sizeof name / sizeof *name) || !name[elem])
+	if (elem < 0 || elem >= (int)(sizeof name / sizeof *name))
 		return "another type";
 	return name[elem];
 }

@@ -52,7 +52,11 @@ enum value_elem {
 	VALUE_C64,
 	VALUE_C128,
 	VALUE_BF16,
-	VALUE_U4 = 21,
+	VALUE_F8E4M3FN, /* nobody reads elements of this type, or of the next three */
+	VALUE_F8E4M3FNUZ,
+	VALUE_F8E5M2,
+	VALUE_F8E5M2FNUZ,
+	VALUE_U4,
 	VALUE_I4,
 };
 
