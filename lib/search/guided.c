@@ -208,6 +208,19 @@ static uint64_t parent(struct guided *g, int n)
 	return g->scored[(int)(u * u * n)].point;
 }
 
+/* Draws a knob that has several values. In single precision it may have one, as it might when
+ * models were made. */
+static int knob_to_change(struct guided *g, const struct knob_space *k)
+{
+	enum { TRIES_OF_KNOBS = 100 };
+	int i = (int)rng_below(&g->rng, (uint64_t)k->n);
+
+	for (int t = 0; t < TRIES_OF_KNOBS && k->knob[i].n == 1 && !dtypes_are_f32(&g->s->w->dtype);
+	     t++)
+		i = (int)rng_below(&g->rng, (uint64_t)k->n);
+	return i;
+}
+
 static uint64_t child(struct guided *g, int n)
 {
 	int digit[KNOB_MAX], other[KNOB_MAX], a = split_point(g->s, parent(g, n), digit);
@@ -218,7 +231,7 @@ static uint64_t child(struct guided *g, int n)
 		if (rng_below(&g->rng, 3) == 0)
 			digit[i] = other[i];
 	while (changes--) {
-		int i = (int)rng_below(&g->rng, (uint64_t)k->n);
+		const int i = knob_to_change(g, k);
 
 		digit[i] = (int)rng_below(&g->rng, (uint64_t)k->knob[i].n);
 	}
