@@ -880,6 +880,33 @@ static void check_tiles(const struct limits *m)
 
 /* ---- whole numbers of 8 bits ---- */
 
+/* Weights in bf16 are packed in single precision. */
+static void check_wide_bf16(const struct limits *m)
+{
+	static const char *const problems[][4] = {
+		{"conv2d", "ic8ih9oc20oh9kh3ph1", "nhwc", "direct"},
+		{"conv2d", "ic5ih9oc40oh5kh3sh2ph1", "nchw", "direct"},
+		{"matmul", "13x31:31x42", "ab", "gemm"},
+	};
+	const struct shares few = {1, 4};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		const struct points of = {problems[i][3], 4, "wide", 2};
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2], "bias",
+				       &e) < 0 ||
+		    !in_bf16(&p.w))
+			bail_out("%s", e.msg);
+		check_points(problem_of(&p), &of, m, &few, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.assembled, "%s: weights of bf16 as floats: %lld interpreted", m->isa,
+	   (long long)tally.candidates);
+}
+
 /* A convolution with padding before the image. */
 static int is_padded(const struct workload *w)
 {
@@ -983,6 +1010,45 @@ static void check_extremes(const struct limits *m)
 	exactly = 0;
 	ok(!tally.bad && tally.compiled, "%s: sums of extremes are exact: %lld compiled", m->isa,
 	   (long long)tally.compiled);
+}
+
+/* Elements of 8 bits are copied and packed as 16, on either side or both. Sources and weights are
+ * extremes (k), or, behind those, random. */
+static void check_pairs(const struct limits *m)
+{
+	enum { EXTREMES = 4 };
+	static const struct {
+		struct points of;
+		const char *op, *prob, *layout, *post;
+	} problems[] = {
+		{{"direct", 3, "wide", 1}, "conv2d", "ic6ih7oc20oh7kh3ph1", "nhwc", "bias"},
+		{{"direct", 3, "wide", 2}, "conv2d", "ic16ih7oc24oh4kh3sh2ph1", "nhwc", "bias"},
+		{{"direct", 3, "wide", 3}, "conv2d", "ic34ih7oc20oh7kh3ph1", "nchw", "bias,pad"},
+		{{"direct", 3, "wide", 3}, "conv2d", "ic3ih9oc24oh5kh3sh2ph1", "nhwc", "bias"},
+		{{"gemm", 3, "wide", 1}, "conv2d", "ic38ih5oc20oh5kh1", "nhwc", "bias"},
+		{{"gemm", 3, "wide", 2}, "matmul", "7x32:32x42", "ab", "bias"},
+		{{"gemm", 3, "wide", 3}, "matmul", "9x50:50x24", "ab", "bias"},
+	};
+	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
+	const struct shares few = {1, 4};
+	struct tally tally = {0};
+
+	exactly = 1;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+		for (int k = 0; k <= EXTREMES; k++) {
+			struct problem p = {.extremes = k < EXTREMES ? EXTREMES | k : 0};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, problems[i].op, problems[i].prob,
+					       problems[i].layout, problems[i].post, &e) < 0 ||
+			    workload_set_dtype(&p.w, types[k > 1], 9, &e) < 0)
+				bail_out("%s", e.msg);
+			check_points(problem_of(&p), &problems[i].of, m, &few, &tally);
+		}
+	close_problems();
+	exactly = 0;
+	ok(!tally.bad && tally.assembled, "%s: pairs of 16 bits: %lld interpreted, %lld compiled",
+	   m->isa, (long long)tally.candidates, (long long)tally.compiled);
 }
 
 /* Depthwise convolutions multiply kernel rows in groups: some lie outside of the image, the last
@@ -1419,6 +1485,10 @@ int main(void)
 			   "%lld as assembly", (long long)tally.assembled);
 		}
 		check_extremes(&m);
+		if (m.lanes > 1 && !m.dots && !m.tiles) {
+			check_pairs(&m);
+			check_wide_bf16(&m);
+		}
 		check_halves(&m);
 		check_grouped_rows(&m);
 		if (!m.dots)

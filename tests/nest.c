@@ -735,7 +735,8 @@ enum { ENDS = 16 };
 /* Numbers in u8 and s8, vectors of so many lanes: at the ends of these types, and far beyond. */
 static void draw_ends(struct nest *n, int lanes)
 {
-	static const enum elem elem[] = {ELEM_U8, ELEM_S8};
+	static const enum elem elem[] = {ELEM_U8, ELEM_S8, ELEM_S16};
+	static const char *const name[] = {"u8", "s8", "s16"};
 	const int from = nest_arg(n, "from", 0, ENDS, 0);
 	const int x = nest_reg(n, "x", ELEM_F32, lanes, 1, 1);
 	int v;
@@ -743,8 +744,8 @@ static void draw_ends(struct nest *n, int lanes)
 	nest_for(n, LOOP_PARALLEL, "one", af(0), af(1));
 	v = nest_for(n, LOOP_PARALLEL, "v", af(0), af(ENDS / lanes));
 	nest_store(n, x, af(0), NULL, ex_load(n, from, lanes, af_mul(af_var(v), lanes), NULL));
-	for (int i = 0; i < 2; i++) {
-		const int to = nest_arg(n, i ? "s8" : "u8", 4, ENDS, 1);
+	for (int i = 0; i < 3; i++) {
+		const int to = nest_arg(n, name[i], 4, ENDS, 1);
 
 		nest_elem(n, to, elem[i]);
 		nest_store(n, to, af_mul(af_var(v), lanes), NULL, ex_reg(n, x, af(0)));
@@ -769,7 +770,8 @@ static void store_ends(void *arg, void *answer)
 	struct ran *ran = answer;
 	unsigned char u8[ENDS];
 	signed char s8[ENDS];
-	const void *buffers[] = {from, u8, s8};
+	short s16[ENDS];
+	const void *buffers[] = {from, u8, s8, s16};
 	long params[NEST_PARAMS];
 	struct kernel k = {.handle = o->handle};
 
@@ -779,6 +781,7 @@ static void store_ends(void *arg, void *answer)
 	for (int i = 0; i < ENDS; i++) {
 		ran->wrong += u8[i] != ends_at(from[i], 0, 255);
 		ran->wrong += s8[i] != ends_at(from[i], -128, 127);
+		ran->wrong += s16[i] != ends_at(from[i], INT16_MIN, INT16_MAX);
 	}
 	ran->kernels++;
 }

@@ -52,6 +52,7 @@ enum direct_knob {
 	GROUPS,
 	LINES,
 	RUN,
+	WIDE,
 	DEPTH
 };
 
@@ -85,6 +86,7 @@ const struct knob direct_knobs[DIRECT_KNOBS] = {
 		 "1: the lines of a tile are one run of rows, with the padding between them; 2: "
 		 "tiles run over the ends of lines.",
 		 .is_rare = 1},
+	[WIDE] = {"wide", 0, RANGE_WIDE_KNOB, .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
 		   .is_rare = 1},
 };
@@ -338,6 +340,7 @@ int direct_ranges(const struct workload *w, struct range *r)
 		range_only(r, VL, r->machine->lanes / 2, NULL); /* half of the lanes do as much */
 	depth = range_depth(r, DEPTH, w, k && r->tmul && k[MERGE] ? p.kw * channels : channels, KC,
 			    1);
+	range_wide(r, WIDE, w, depth, COPY);
 	group = tile_of(&w->dtype, depth)->group;
 	steps = ceil_div(p.ic, depth);
 	range_blocks(r, ROWS, p.oh, 1, powers);
@@ -426,7 +429,9 @@ static void declare(struct direct *s)
 	s->t.b = conv_weights(n, p, s->nr, s->kc, s->group, s->halves);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	operand_types(n, s->order.w);
-	nest_elem(n, s->t.b, tile_elem(tile, s->order.w->dtype.wei));
+	nest_elem(n, s->t.b,
+		  s->k[WIDE] & RANGE_WIDE_RIGHT ? tile_wide(tile, s->order.w->dtype.src)
+						: tile_elem(tile, s->order.w->dtype.wei));
 	s->t.tile = tile;
 	s->t.b_half = s->panel / 2;
 	s->t.depth = s->depth;
@@ -523,7 +528,9 @@ static void open_input(struct direct *s)
 				  &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes, &s->bands,
 						 s->rows, s->kc, &channels, s->k[GROUPS], 0,
 						 s->p.fills ? &s->pad : NULL, s->halves});
-		if (s->depth > 1 || s->out.is_whole)
+		if (s->k[WIDE] & RANGE_WIDE_LEFT)
+			nest_elem(n, s->in.buffer, ELEM_S16);
+		else if (s->depth > 1 || s->out.is_whole)
 			nest_elem(n, s->in.buffer, tile_elem(s->t.tile, s->order.w->dtype.src));
 	} else {
 		access_name(n, &s->in, CONV_IMAGE, "image");

@@ -4,7 +4,7 @@
 
 #include "lib/algo/algo.h"
 
-enum { DIRECT_KNOBS = 17 };
+enum { DIRECT_KNOBS = 18 };
 
 extern const struct knob direct_knobs[DIRECT_KNOBS];
 

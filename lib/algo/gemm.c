@@ -59,6 +59,7 @@ enum gemm_knob {
 	KS,
 	STREAMS,
 	STREAM,
+	WIDE,
 	DEPTH
 };
 
@@ -88,6 +89,7 @@ const struct knob gemm_knobs[GEMM_KNOBS] = {
 		     "1: each vector of a packed right side has a panel of its own, so that a "
 		     "register tile reads several streams of memory."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[WIDE] = {"wide", 0, RANGE_WIDE_KNOB, .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Values of k that an instruction multiplies and sums.",
 		   .is_rare = 1},
 };
@@ -200,7 +202,11 @@ int gemm_ranges(const struct workload *w, struct range *r)
 	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL && !r->tmul)
 		range_need(r, r->knob[UNROLL] < steps && !(r->knob[STREAMS] && r->knob[KC]),
 			   "a share of the next panel is prefetched by each turn of a loop");
-	range_depth(r, DEPTH, w, values_of(w, &p, r->tmul), KC, w->rhs_const || r->tmul);
+	range_wide(r, WIDE, w,
+		   range_depth(r, DEPTH, w, values_of(w, &p, r->tmul), KC, w->rhs_const || r->tmul),
+		   PACK_A);
+	if (!w->rhs_const && !dtypes_are_f32(&w->dtype))
+		range_only(r, WIDE, 0, "a computed right side is as it is");
 	if (r->tmul)
 		limit_tiles(r, w, &p);
 	if (r->knob && !r->why) /* they divide */
@@ -258,7 +264,9 @@ static void declare(struct gemm *s)
 	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
 	operand_types(n, s->w);
 	if (s->w->rhs_const)
-		nest_elem(n, s->weights, tile_elem(tile, s->w->dtype.wei));
+		nest_elem(n, s->weights,
+			  s->k[WIDE] & RANGE_WIDE_RIGHT ? tile_wide(tile, s->w->dtype.src)
+							: tile_elem(tile, s->w->dtype.wei));
 	if (s->halves && !s->k[PACK_A])
 		s->src = product_halves(n, p, s->src, (int)s->k[VL]);
 	s->g.tile = tile;
@@ -343,7 +351,9 @@ static void pack_a(struct gemm *s)
 	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc < s->p.k ? s->kc : s->p.k, run.lanes));
 	run.half = s->g.a_half = s->halves ? rows * s->kc : 0;
 	copy.buffer = nest_work(n, "wa", rows * s->kc + run.half);
-	if (s->depth > 1 || s->out.is_whole)
+	if (s->k[WIDE] & RANGE_WIDE_LEFT)
+		nest_elem(n, copy.buffer, ELEM_S16);
+	else if (s->depth > 1 || s->out.is_whole)
 		nest_elem(n, copy.buffer, tile_elem(s->g.tile, s->w->dtype.src));
 	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
 	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);

@@ -378,6 +378,16 @@ static int is_converted(const struct walk *w, int buffer)
 	return !elem_is_float(w->n->buffer[nest_base(w->n, buffer)].elem);
 }
 
+/* Does a load make other elements of those in memory? Groups are what lies there, but pairs of 16
+ * bits of elements of 8. */
+static int is_widened(const struct walk *w, const struct expr *load)
+{
+	const int in_memory = elem_size(w->n->buffer[nest_base(w->n, load->buffer)].elem);
+
+	return is_converted(w, load->buffer) &&
+	       (elem_group(load->elem) == 1 || in_memory * elem_group(load->elem) < 4);
+}
+
 /* Operations that round a vector to elements of memory: to bf16 an instruction's, or those in its
  * place; to whole numbers two for their ends, and one each that converts and packs. */
 static double round_ops(const struct walk *w, int buffer)
@@ -430,8 +440,7 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 			walk_members(w, x, here, times, share);
 			return;
 		}
-		if (is_converted(w, x->buffer) &&
-		    (elem_group(x->elem) == 1 || x->elem == ELEM_S16X2))
+		if (is_widened(w, x))
 			count(w, WALK_ARITH, x->lanes, here, times * machine.widen,
 			      share * machine.widen);
 		count(w, WALK_LOAD, x->lanes, here, times, share);

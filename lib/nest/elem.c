@@ -19,6 +19,7 @@ static const struct {
 	[ELEM_S8X4] = {4, .from = 0, .to = UINT32_MAX},
 	[ELEM_U8X4] = {4, .from = 0, .to = UINT32_MAX},
 	[ELEM_S16X2] = {4, .from = 0, .to = UINT32_MAX},
+	[ELEM_S16] = {2, .from = INT16_MIN, .to = INT16_MAX},
 };
 
 enum elem elem_of(enum dtype d)
@@ -51,7 +52,7 @@ int elem_is_float(enum elem e)
 
 int elem_is_whole(enum elem e)
 {
-	return e == ELEM_S32 || e == ELEM_S8 || e == ELEM_U8;
+	return e == ELEM_S32 || e == ELEM_S16 || e == ELEM_S8 || e == ELEM_U8;
 }
 
 void elem_range(enum elem e, double *from, double *to)
@@ -84,7 +85,7 @@ int elem_makes_group(enum elem e, enum elem member)
 	case ELEM_U8X4:
 		return member == ELEM_U8;
 	case ELEM_S16X2:
-		return member == ELEM_S8 || member == ELEM_U8;
+		return member == ELEM_S16 || member == ELEM_S8 || member == ELEM_U8;
 	default:
 		return 0;
 	}
@@ -247,6 +248,8 @@ double elem_read(enum elem e, const void *array, int64_t i)
 		return f16_value(((const uint16_t *)array)[i]);
 	case ELEM_S32:
 		return ((const int32_t *)array)[i];
+	case ELEM_S16:
+		return ((const int16_t *)array)[i];
 	case ELEM_S8:
 		return ((const int8_t *)array)[i];
 	case ELEM_U8:
@@ -276,6 +279,9 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 		break;
 	case ELEM_S32:
 		((int32_t *)array)[i] = (int32_t)elem_round(e, x);
+		break;
+	case ELEM_S16:
+		((int16_t *)array)[i] = (int16_t)elem_round(e, x);
 		break;
 	case ELEM_S8:
 		((int8_t *)array)[i] = (int8_t)elem_round(e, x);

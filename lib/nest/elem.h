@@ -2,12 +2,13 @@
  * buffer of other elements converts them, and a store rounds to the nearest, ties to even. A whole
  * number that is too large or too small becomes the largest or smallest of its type; what is no
  * number becomes the smallest. Registers are of single or double precision, but for sums of whole
- * numbers (mma.h), which loads and stores convert likewise, and for groups.
+ * numbers (mma.h), which loads and stores convert likewise, and for groups. Whole numbers of 16
+ * bits stand in copies and packings alone: no tensor has them.
  *
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
  * registers and to memory of their members, broadcasts, spreads and products know groups. A group
- * of s16 is loaded from elements of 8 bits, which become wider.
+ * of s16 is loaded from elements of 16 bits, or from those of 8 bits, which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
  * operands as floats, and runners convert them.
@@ -31,13 +32,14 @@ enum elem {
 	ELEM_S8X4,
 	ELEM_U8X4,
 	ELEM_S16X2,
+	ELEM_S16,
 };
 
 /* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
 enum elem elem_of(enum dtype d);
 int elem_size(enum elem e);	/* bytes */
 int elem_is_float(enum elem e); /* of C's own: in single or double precision */
-int elem_is_whole(enum elem e); /* whole numbers of 8 or 32 bits */
+int elem_is_whole(enum elem e); /* whole numbers of 8, 16 or 32 bits */
 void elem_range(enum elem e, double *from, double *to); /* of whole numbers: least and largest */
 int elem_group(enum elem e); /* elements of a group of this type; 1: it is none */
 /* May a group of this type be loaded from elements of that one? */

@@ -192,6 +192,33 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	return depth;
 }
 
+static void list_wide(struct range *r, int knob, enum elem wide)
+{
+	knob_add(r->space, knob, 0);
+	if (wide == ELEM_S16)
+		knob_add(r->space, knob, RANGE_WIDE_LEFT);
+	knob_add(r->space, knob, RANGE_WIDE_RIGHT);
+	if (wide == ELEM_S16)
+		knob_add(r->space, knob, RANGE_WIDE_LEFT | RANGE_WIDE_RIGHT);
+}
+
+/* All ways are worth trying: what is wide has twice the bytes. */
+void range_wide(struct range *r, int knob, const struct workload *w, int64_t depth, int copy)
+{
+	const struct tile *t = tile_of(&w->dtype, depth);
+	const enum elem is = elem_of(w->dtype.src), wide = t ? tile_wide(t, w->dtype.src) : is;
+
+	if (r->space && wide != is)
+		list_wide(r, knob, wide);
+	else if (r->space && !dtypes_are_f32(&w->dtype))
+		knob_add(r->space, knob, 0);
+	if (!r->knob)
+		return;
+	within(r, knob, 0, wide == is ? 0 : RANGE_WIDE_LEFT | RANGE_WIDE_RIGHT);
+	range_need(r, !(r->knob[knob] & RANGE_WIDE_LEFT) || (r->knob[copy] && wide == ELEM_S16),
+		   "a left side that is read in place, or copied wide anyway, has no wide copy");
+}
+
 void range_choice(struct range *r, int knob, int last)
 {
 	if (!r->space) {

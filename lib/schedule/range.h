@@ -60,6 +60,15 @@ void range_lanes(struct range *r, const struct workload *w);
  * of the space, have; 1 where they are refused. */
 int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t k, int chunk,
 		    int packed);
+/* Whether elements get wider before the products, not at each load (tile_wide()), where the tile of
+ * this depth has them so: on the left, if the knob `copy` says that it is copied (what is copied of
+ * bf16 is always wide), and in a packed right side. Workloads in single precision do not have the
+ * knob. */
+enum range_wide { RANGE_WIDE_LEFT = 1, RANGE_WIDE_RIGHT = 2 };
+#define RANGE_WIDE_KNOB                                                                            \
+	"Elements that are copied or packed in the wider type that is multiplied: 1: the left "    \
+	"side's; 2: the right side's; 3: both."
+void range_wide(struct range *r, int knob, const struct workload *w, int64_t depth, int copy);
 /* 0, 1, .. last. */
 void range_choice(struct range *r, int knob, int last);
 /* One of these values, of which those are worth trying that are no larger than `most`, but at least

@@ -132,14 +132,23 @@ static int is_other(const struct text *p, int buffer)
 	return !elem_is_float(elem_at(p, buffer));
 }
 
+/* Do whole numbers of 8 bits become wider? */
+static int widens(const struct text *p, const struct node *s)
+{
+	const enum elem from = elem_at(p, s->value->buffer);
+
+	return elem_at(p, s->buffer) == ELEM_S16 && (from == ELEM_U8 || from == ELEM_S8);
+}
+
 /* A run for which the prelude has a function: of what is there in single precision, none is
  * rounded. */
 static int is_run(const struct text *p, const struct node *t)
 {
 	const struct node *s = t->body;
 
-	return nest_is_run(p->n, t) && (!is_other(p, s->buffer) || s->value->kind == EXPR_CONST ||
-					elem_at(p, s->buffer) == elem_at(p, s->value->buffer));
+	return nest_is_run(p->n, t) &&
+	       (!is_other(p, s->buffer) || s->value->kind == EXPR_CONST || widens(p, s) ||
+		elem_at(p, s->buffer) == elem_at(p, s->value->buffer));
 }
 
 static void run(struct text *p, const struct node *t)

@@ -16,7 +16,7 @@ const char *text_elem(enum elem e)
 		[ELEM_F32] = "float", [ELEM_F64] = "double",	[ELEM_BF16] = "bf16",
 		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",	[ELEM_S8] = "s8",
 		[ELEM_U8] = "u8",     [ELEM_BF16X2] = "bf16x2", [ELEM_S8X4] = "s8x4",
-		[ELEM_U8X4] = "u8x4", [ELEM_S16X2] = "s16x2"};
+		[ELEM_U8X4] = "u8x4", [ELEM_S16X2] = "s16x2",	[ELEM_S16] = "s16"};
 
 	return names[e];
 }
@@ -246,7 +246,7 @@ static void load_members(struct text *p, const struct expr *x)
 	buf_ch(p->out, ')');
 }
 
-/* Groups of s16 come from elements of 8 bits. */
+/* Groups of s16 come from elements of 8 and of 16 bits. */
 static void load_groups(struct text *p, const struct expr *x)
 {
 	const enum elem from = p->n->buffer[nest_base(p->n, x->buffer)].elem;

@@ -131,6 +131,8 @@ const struct expr *whole_stored(const struct block *b, const struct node *s);
 void whole_store(struct block *b, const struct node *s, struct held h, struct operand to);
 /* A copy of %rbp bytes from (%rsi) to (%rbx), or (not `copies`) so many zeros. */
 void whole_run(struct x86 *x, int copies);
+/* Copies bytes as elements of 16 bits, in the same registers. */
+void whole_widen_run(struct x86 *x, int has_sign);
 
 /* Gives back registers of the block's own arrays whose values are not read any more. */
 void block_release(struct block *b);

@@ -74,6 +74,26 @@ static void run_address(struct x86 *x, int buffer, const struct affine *index, c
 	x86_line(x, "leaq (%%rcx,%%rax,%d), %s", x86_elem_bytes(x, buffer), reg);
 }
 
+static enum elem elem_in(const struct x86 *x, int buffer)
+{
+	return x->n->buffer[nest_base(x->n, buffer)].elem;
+}
+
+/* Do bytes become whole numbers of 16 bits? */
+static int widens_bytes(const struct x86 *x, const struct node *s)
+{
+	return s->value->kind == EXPR_LOAD && elem_in(x, s->buffer) == ELEM_S16 &&
+	       x86_elem_bytes(x, s->value->buffer) == 1;
+}
+
+/* Is it a copy as it is, one of bf16 as floats, or one of bytes as 16 bits? */
+static int can_copy(const struct x86 *x, const struct node *s)
+{
+	const enum elem from = elem_in(x, s->value->buffer), to = elem_in(x, s->buffer);
+
+	return from == to || (from == ELEM_BF16 && !is_half(x, s->buffer)) || widens_bytes(x, s);
+}
+
 void x86_run(struct x86 *x, const struct node *t)
 {
 	const struct node *s = t->body;
@@ -86,8 +106,7 @@ void x86_run(struct x86 *x, const struct node *t)
 
 	x->nkept = x86_homes(x);
 	v = x86_vector(x->lanes, x->nkept);
-	if (copies && x86_elem_bytes(x, s->buffer) != x86_elem_bytes(x, s->value->buffer) &&
-	    !(from_half && !is_half(x, s->buffer))) {
+	if (copies && !can_copy(x, s)) {
 		x86_fail(x, "a copy rounds, or converts whole numbers");
 		return;
 	}
@@ -112,6 +131,10 @@ void x86_run(struct x86 *x, const struct node *t)
 	if (!copies)
 		x86_line(x, x->lanes == 16 ? "vpxord %s, %s, %s" : "vxorps %s, %s, %s", v.text,
 			 v.text, v.text);
+	if (widens_bytes(x, s)) {
+		whole_widen_run(x, elem_in(x, s->value->buffer) == ELEM_S8);
+		return;
+	}
 	if (x86_elem_bytes(x, s->buffer) == 1) {
 		whole_run(x, copies);
 		return;

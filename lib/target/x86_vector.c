@@ -169,7 +169,8 @@ static int is_widened(const struct block *b, const struct expr *e)
 	if (e->kind != EXPR_LOAD || block_is_register(b, e->buffer))
 		return 0;
 	if (block_is_group(e))
-		return e->members || e->elem == ELEM_S16X2;
+		return e->members ||
+		       (e->elem == ELEM_S16X2 && block_elem(b, e->buffer) != ELEM_S16);
 	return block_elem(b, e->buffer) != e->elem;
 }
 
@@ -857,12 +858,18 @@ static int is_overtaken(const struct block *b)
 	return 0;
 }
 
+/* Are groups of this type the first operand of their product, which is a register? */
+static int is_first(enum elem elem)
+{
+	return elem == ELEM_U8X4 || elem == ELEM_S16X2;
+}
+
 /* A broadcast from memory can be an operand of AVX-512's arithmetic, which costs a read each time:
  * so it is where the value is used once, or no register is left. */
 static int folds(struct block *b, const struct expr *e, int v)
 {
 	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
-	    e->a->lanes > 1 || is_widened(b, e->a) || e->elem == ELEM_U8X4 ||
+	    e->a->lanes > 1 || is_widened(b, e->a) || is_first(e->elem) ||
 	    block_is_register(b, e->a->buffer) || b->op[b->now].in_register || is_overtaken(b))
 		return 0;
 	if (b->op[b->now].reads > 1) {

@@ -4,10 +4,15 @@
 
 #include "lib/target/x86_block.h"
 
-/* "z" or "s": how elements of 8 bits are widened. */
+static int is_s16(const struct block *b, int buffer)
+{
+	return block_elem(b, buffer) == ELEM_S16;
+}
+
+/* "z" or "s": how elements of 8 or 16 bits are widened. */
 static char sign_of(const struct block *b, int buffer)
 {
-	return block_elem(b, buffer) == ELEM_S8 ? 's' : 'z';
+	return block_elem(b, buffer) == ELEM_S8 || is_s16(b, buffer) ? 's' : 'z';
 }
 
 /* "{%k1}{z}" where lanes are left out. */
@@ -35,21 +40,21 @@ static void load_pairs(struct block *b, const struct expr *of, int broadcasts, i
 		 broadcasts ? half.text : from.text, v.text);
 }
 
-/* Elements of 8 bits as 32 bits. */
-static void load_bytes(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
+/* Elements of 8 or 16 bits as 32 bits. */
+static void load_short(struct block *b, const struct expr *of, int broadcasts, int lanes, int to)
 {
 	const struct operand v = x86_vector(lanes, to), part = x86_vector(4, to),
 			     from = block_memory(b, of->buffer, &of->index);
-	const char sign = sign_of(b, of->buffer);
+	const char sign = sign_of(b, of->buffer), size = is_s16(b, of->buffer) ? 'w' : 'b';
 	char mask[16];
 
 	if (broadcasts || lanes == 1) {
-		x86_line(b->x, "vpbroadcastb %s, %s", from.text, part.text);
-		x86_line(b->x, "vpmov%cxbd %s, %s", sign, part.text, v.text);
+		x86_line(b->x, "vpbroadcast%c %s, %s", size, from.text, part.text);
+		x86_line(b->x, "vpmov%cx%cd %s, %s", sign, size, part.text, v.text);
 		return;
 	}
 	mask_text(b, of->valid, lanes, "{z}", mask);
-	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign, from.text, v.text, mask);
+	x86_line(b->x, "vpmov%cx%cd %s, %s%s", sign, size, from.text, v.text, mask);
 }
 
 static double lower_half(void)
@@ -210,7 +215,7 @@ void whole_load(struct block *b, const struct expr *e, int to)
 	if (block_elem(b, of->buffer) == ELEM_S32)
 		load_words(b, of, broadcasts, e->lanes, to);
 	else
-		load_bytes(b, of, broadcasts, e->lanes, to);
+		load_short(b, of, broadcasts, e->lanes, to);
 	if (e->elem == ELEM_F32)
 		x86_line(b->x, "vcvtdq2ps %s, %s", v.text, v.text);
 }
@@ -305,6 +310,31 @@ static void store_bytes(struct block *b, const struct node *s, int from, int t, 
 	x86_line(b->x, lanes == 8 ? "vmovq %s, %s" : "vpextrb $0, %s, %s", low.text, to.text);
 }
 
+/* Whole numbers as elements of 16 bits: the instructions look to both ends themselves. */
+static void store_shorts(struct block *b, const struct node *s, int from, int t, const char *mask,
+			 struct operand to)
+{
+	const int lanes = s->value->lanes;
+	const struct operand v = x86_vector(lanes, from), low = x86_vector(lanes / 2, t);
+	struct held upper;
+
+	if (lanes == 16) {
+		x86_line(b->x, "vpmovsdw %s, %s", v.text, low.text);
+		x86_line(b->x, "%s %s, %s%s", mask[0] ? "vmovdqu16" : "vmovups", low.text, to.text,
+			 mask);
+	} else if (lanes == 8) {
+		upper = block_take(b);
+		x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper.number).text);
+		x86_line(b->x, "vpackssdw %s, %s, %s", x86_vector(4, upper.number).text,
+			 x86_vector(4, from).text, low.text);
+		x86_line(b->x, "vmovups %s, %s", low.text, to.text);
+		block_drop(b, upper);
+	} else {
+		x86_line(b->x, "vpackssdw %s, %s, %s", v.text, v.text, low.text);
+		x86_line(b->x, "vpextrw $0, %s, %s", low.text, to.text);
+	}
+}
+
 /* Is it no less than 0, or none? */
 static int is_positive(const struct expr *e)
 {
@@ -323,17 +353,21 @@ static int is_at_most(const struct expr *e, double most)
 	return e->kind == EXPR_MIN || is_at_most(e->b, most);
 }
 
-/* Elements of 8 bits that stay what they are. */
+/* Stores elements of 8 bits, which stay what they are or get 16. */
 static void store_same(struct block *b, const struct node *s, struct held h, struct operand to)
 {
 	const struct held t = block_take(b);
 	char mask[16];
 
 	if (s->value->kind != EXPR_LOAD || block_is_register(b, s->value->buffer) ||
-	    block_elem(b, s->value->buffer) != block_elem(b, s->buffer))
+	    (block_elem(b, s->value->buffer) != block_elem(b, s->buffer) &&
+	     (!is_s16(b, s->buffer) || block_elem(b, s->value->buffer) == ELEM_S32)))
 		block_fail(b, "it stores whole numbers in fewer bits");
 	mask_text(b, s->valid, s->value->lanes, "", mask);
-	store_bytes(b, s, h.number, t.number, 0, mask, to);
+	if (is_s16(b, s->buffer))
+		store_shorts(b, s, h.number, t.number, mask, to);
+	else
+		store_bytes(b, s, h.number, t.number, 0, mask, to);
 	block_drop(b, t);
 }
 
@@ -430,6 +464,8 @@ void whole_store(struct block *b, const struct node *s, struct held h, struct op
 	if (block_elem(b, s->buffer) == ELEM_S32)
 		x86_line(b->x, "%s %s, %s%s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text,
 			 mask);
+	else if (is_s16(b, s->buffer))
+		store_shorts(b, s, t.number, t.number, mask, to);
 	else
 		store_bytes(b, s, t.number, t.number, needs_least(b, s), mask, to);
 	if (t.number != h.number)
@@ -454,6 +490,35 @@ static void run_steps(struct x86 *x, int copies, int bytes, const char *v)
 	x86_line(x, "jmp %db", top);
 	x86_label(x, end);
 	x86_line(x, "addq $%d, %%rbp", bytes);
+}
+
+/* Copies elements of 8 bits as 16: `at_once` of them while there are so many, by this instruction
+ * and move. */
+static void widen_steps(struct x86 *x, int at_once, const char *load, const char *to,
+			const char *store, const char *from)
+{
+	const int top = ++x->nlabels, end = ++x->nlabels;
+
+	x86_label(x, top);
+	x86_line(x, "subq $%d, %%rbp", at_once);
+	x86_line(x, "jl %df", end);
+	x86_line(x, "%s (%%rsi), %s", load, to);
+	x86_line(x, "%s %s, (%%rbx)", store, from);
+	x86_line(x, "addq $%d, %%rsi", at_once);
+	x86_line(x, "addq $%d, %%rbx", 2 * at_once);
+	x86_line(x, "jmp %db", top);
+	x86_label(x, end);
+	x86_line(x, "addq $%d, %%rbp", at_once);
+}
+
+void whole_widen_run(struct x86 *x, int has_sign)
+{
+	const struct operand v = x86_vector(x->lanes, x->nkept), low = x86_vector(4, x->nkept);
+	const char *load = has_sign ? "vpmovsxbw" : "vpmovzxbw";
+
+	widen_steps(x, 2 * x->lanes, load, v.text, "vmovups", v.text);
+	widen_steps(x, 8, load, low.text, "vmovups", low.text);
+	widen_steps(x, 1, has_sign ? "movsbl" : "movzbl", "%eax", "movw", "%ax");
 }
 
 void whole_run(struct x86 *x, int copies)

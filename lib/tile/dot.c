@@ -8,7 +8,9 @@
  *
  * Without it, and for a source of s8, elements of 8 bits are widened to 16, of which vpmaddwd
  * multiplies and sums pairs. vpmaddubsw, which takes them as they are, ends its sums of two at
- * 32767, beyond which 255 * 127 + 255 * 127 is.
+ * 32767, beyond which 255 * 127 + 255 * 127 is. oneDNN takes it all the same: three operations for
+ * 32 products, where two pairs of vpmaddwd and vpaddd are four. Elements that lie in memory with 16
+ * bits (lib/schedule/range.h, range_wide()) spare their widening, which is as much again.
  */
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"

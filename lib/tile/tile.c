@@ -59,3 +59,10 @@ enum elem tile_elem(const struct tile *t, enum dtype source)
 {
 	return t->halves ? ELEM_BF16 : elem_of(source);
 }
+
+enum elem tile_wide(const struct tile *t, enum dtype d)
+{
+	if (t->right == ELEM_S16X2)
+		return ELEM_S16;
+	return t->takes_all && d == DTYPE_BF16 ? ELEM_F32 : elem_of(d);
+}

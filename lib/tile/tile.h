@@ -53,6 +53,9 @@ int64_t tile_depth(const struct dtypes *d, unsigned dots, int64_t k);
 /* The same of tile registers, on a machine whose registers multiply the types `tiles`; 0: there is
  * none that pays. */
 int64_t tile_tmul_depth(const struct dtypes *d, unsigned tiles, int64_t k);
+/* Returns the wider type that loads make of a source's and weights' elements of this type, or this
+ * type itself. */
+enum elem tile_wide(const struct tile *t, enum dtype d);
 /* The type of the elements that it multiplies, where the source's is this. */
 enum elem tile_elem(const struct tile *t, enum dtype source);
 
