@@ -1012,8 +1012,8 @@ static void check_extremes(const struct limits *m)
 	   (long long)tally.compiled);
 }
 
-/* Elements of 8 bits are copied and packed as 16, on either side or both. Sources and weights are
- * extremes (k), or, behind those, random. */
+/* Elements of 8 bits are copied and packed as 16, on either side or both; and image tiles of whole
+ * numbers are exact. Sources and weights are extremes (k), or, behind those, random. */
 static void check_pairs(const struct limits *m)
 {
 	enum { EXTREMES = 4 };
@@ -1028,6 +1028,10 @@ static void check_pairs(const struct limits *m)
 		{{"gemm", 3, "wide", 1}, "conv2d", "ic38ih5oc20oh5kh1", "nhwc", "bias"},
 		{{"gemm", 3, "wide", 2}, "matmul", "7x32:32x42", "ab", "bias"},
 		{{"gemm", 3, "wide", 3}, "matmul", "9x50:50x24", "ab", "bias"},
+		{{"winograd", 4, NULL, 0}, "conv2d", "ic32ih6oc24oh6kh3ph1", "nhwc", "bias"},
+		{{"winograd", 4, NULL, 0}, "conv2d", "ic64ih7iw5oc20oh7ow5kh3ph1", "nchw", "bias"},
+		{{"winograd", 4, NULL, 0}, "conv2d", "mb2ic32ih8oc40oh6kh3", "nhwc", ""},
+		{{"winograd", 4, NULL, 0}, "conv2d", "ic32ih8oc24oh8kh3ph2dh1", "nhwc", "bias"},
 	};
 	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
 	const struct shares few = {1, 4};

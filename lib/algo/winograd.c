@@ -13,6 +13,11 @@
  * that results alone are rounded. Fewer products pay even where multiply-adds have half the rate of
  * products of pairs.
  *
+ * Whole numbers of 8 bits become pairs of 16, whose products are summed in 32, by F(2x2, 3x3)
+ * alone. That is exact: inputs become as large as 1020, weights, by a matrix that is doubled in
+ * each direction so that it is whole, as large as 1152, and the sum is four times the result. It
+ * pays where no instruction multiplies groups of bytes.
+ *
  * A block of tiles is one thread's (lib/schedule/image_block.h). Where there are few tiles, threads
  * may share a block by its panels, and transform the same inputs.
  *
@@ -59,7 +64,7 @@ static const struct knob knobs[KNOBS] = {
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
 enum { FEW_CHANNELS = 4, LEAST_TAPS = 25, LEAST_LANES = 8 };
-enum { MAX_TILES = 256, MAX_EDGES = 6 };
+enum { MAX_TILES = 256, MAX_EDGES = 6, WHOLE_TILE = 2 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
@@ -111,11 +116,23 @@ static int has_phases(struct conv *p)
 	       take_phases(p->dw, p->sw, &p->iw, &p->ow, &p->pw);
 }
 
+/* Is F(2x2, 3x3) exact in whole numbers of 16 bits, summed in 32? Inputs become as large as 1020,
+ * weights as 4.5 * 256, and four times a sum must have room. */
+static int is_exact(const struct conv *p)
+{
+	enum { MOST_CHANNELS = 1792, PAIR = 2 };
+
+	return p->g == 1 && p->kh == 3 && p->kw == 3 && p->sh == 1 && p->sw == 1 && !p->fills &&
+	       p->ic % (PAIR * LEAST_LANES) == 0 && p->ic <= MOST_CHANNELS;
+}
+
 /* In a direction of one tap the image is as large as the output. */
 static int applies(const struct workload *w, struct conv *p, struct space_to_depth *d)
 {
 	if (!conv_of(w, p) || !has_phases(p) || p->ph >= p->kh || p->pw >= p->kw ||
 	    (!fill_vectors(p) && !by_blocks(p)))
+		return 0;
+	if (dtype_is_int(w->dtype.src) && !is_exact(p))
 		return 0;
 	*d = by_blocks(p) ? space_to_depth(p) : space_to_depth_none(p);
 	if ((p->kh == 1 && p->oh != p->ih) || (p->kw == 1 && p->ow != p->iw))
@@ -129,7 +146,7 @@ static int is_folded(const struct conv *p, const struct space_to_depth *d)
 	return p->g == 1 && d->ic <= FEW_CHANNELS;
 }
 
-static struct image image_of(const struct conv *p, const int64_t *k)
+static struct image image_of(const struct conv *p, int is_whole, const int64_t *k)
 {
 	const struct image_kernel kernel = kernel_of(p);
 	struct image s = {.ih = p->ih,
@@ -142,7 +159,9 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 			  .pw = p->pw,
 			  .apart_v = p->dh,
 			  .apart_h = p->dw,
-			  .lanes = (int)k[VL]};
+			  .lanes = (int)k[VL],
+			  .elem = is_whole ? ELEM_S16X2 : ELEM_F32,
+			  .sum = is_whole ? ELEM_S32 : ELEM_F32};
 
 	s.channels = p->g > 1 ? k[GROUPS] * p->ic : s.ic;
 	image_make(&s, &kernel, (int)k[M]);
@@ -154,7 +173,7 @@ static void list_blocks(struct range *r, const struct conv *p, int64_t size)
 {
 	static const int blocks[] = {1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12, 13,
 				     14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28};
-	const struct image g = image_of(p, (int64_t[KNOBS]){[VL] = 8, [M] = size});
+	const struct image g = image_of(p, 0, (int64_t[KNOBS]){[VL] = 8, [M] = size});
 
 	range_more(r, M, size);
 	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -179,7 +198,7 @@ static void check_tiles(struct range *r, const struct conv *p, const struct spac
 	range_need(r, is_folded(p, d) || k[GROUPS] * p->ic % k[VL] == 0,
 		   "input channels fill no whole vectors");
 	range_need(r, p->g == 1 || p->oc % k[VL] == 0, "a group's channels fill no whole vectors");
-	g = image_of(p, k);
+	g = image_of(p, 0, k);
 	range_need(r, image_edges(&g) <= MAX_EDGES,
 		   "too many columns of image tiles have taps outside the image");
 	range_need(r, g.cols % k[TC] == 0 && g.rows % k[TR] == 0, "blocks do not divide the image");
@@ -215,6 +234,24 @@ static void list_ahead(struct range *r, const struct conv *p)
 		range_only(r, AHEAD, 0, NULL);
 }
 
+/* Whole numbers pay where no instruction multiplies groups of bytes: products of pairs are a
+ * quarter as many then. */
+static int pays_whole(const struct limits *m)
+{
+	return !(m->dots >> DTYPE_U8 & 1) && !m->tiles;
+}
+
+static void check_whole(struct range *r, const struct conv *p)
+{
+	enum { PAIR = 2, SPARE = 2 };
+	const int64_t *k = r->knob;
+
+	range_need(r, k[M] == WHOLE_TILE, "larger image tiles are not exact in whole numbers");
+	range_need(r, p->ic % (PAIR * k[VL]) == 0, "input channels fill no vectors of pairs");
+	range_need(r, !k[AHEAD], "weights of 16 bits are not prefetched");
+	range_registers(r, (k[MR] + 1) * k[NV] + SPARE);
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
@@ -222,13 +259,19 @@ static int ranges(const struct workload *w, struct range *r)
 	struct space_to_depth d;
 	struct conv p;
 
+	const int is_whole = dtype_is_int(w->dtype.src);
+
 	if (!applies(w, &p, &d) || (r->machine && r->machine->lanes < 8))
 		return 0;
-	for (int size = 8; r->space && size >= 2; size--)
+	if (is_whole && r->machine && !pays_whole(r->machine))
+		return 0;
+	for (int size = is_whole ? WHOLE_TILE : 8; r->space && size >= 2; size--)
 		if (has_tile(&p, &d, size))
 			list_blocks(r, &p, size);
 	if (r->knob)
 		check_tiles(r, &p, &d);
+	if (r->knob && is_whole)
+		check_whole(r, &p);
 	if (r->why || !range_register_tile(r, 4, r->space ? INT_MAX : r->knob[TC] * r->knob[TR],
 					   rows, brgemm_fits_either_side))
 		return 1;
@@ -242,6 +285,8 @@ static int ranges(const struct workload *w, struct range *r)
 	range_unroll(r, UNROLL, 16, 0);
 	range_stream(r, STREAM, w, -1);
 	list_ahead(r, &p);
+	if (is_whole)
+		range_only(r, AHEAD, 0, NULL);
 	return 1;
 }
 
@@ -271,7 +316,8 @@ static void declare(struct winograd *s)
 	image_block_weights(&s->b);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->b.out);
 	operand_types(n, s->order.w);
-	nest_elem(n, s->b.weights, ELEM_F32); /* rounded, transformed ones would lose precision */
+	/* Rounded, transformed ones would lose precision. */
+	nest_elem(n, s->b.weights, s->b.g.sum == ELEM_S32 ? ELEM_S16 : ELEM_F32);
 	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
 }
 
@@ -352,7 +398,7 @@ static void open_blocks(struct winograd *s)
 static struct image_block block_of_tiles(const struct winograd *s, const struct space_to_depth *d)
 {
 	const int64_t *k = s->k;
-	struct image_block b = {.g = image_of(&s->p, k),
+	struct image_block b = {.g = image_of(&s->p, dtype_is_int(s->order.w->dtype.src), k),
 				.d = *d,
 				.groups = s->p.g,
 				.depth = s->p.ic,
@@ -398,8 +444,9 @@ const struct algo algo_winograd = {
 	.name = "winograd",
 	.summary = "Convolution by minimal filtering of tiles of output pixels (Winograd).",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.types = 1U << DTYPE_BF16,
+	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
+	.narrows = 1,
 	.rev = 3,
 	.nknobs = KNOBS,
 	.knob = knobs,

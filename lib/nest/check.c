@@ -84,8 +84,21 @@ static int is_half_bytes(const struct expr *x)
 	return x->kind == EXPR_LOW4 || x->kind == EXPR_HIGH4;
 }
 
+static int is_addition(const struct expr *x)
+{
+	return x->kind == EXPR_ADD || x->kind == EXPR_SUB;
+}
+
+/* May an operand of x be groups? */
+static int takes_groups(const struct expr *x, int is_third)
+{
+	return x->kind == EXPR_BCAST || x->kind == EXPR_SPREAD ||
+	       (x->kind == EXPR_DOT && !is_third) || (is_half_bytes(x) && x->elem == ELEM_U8X4) ||
+	       (is_addition(x) && x->elem == ELEM_S16X2 && x->a->elem == x->b->elem);
+}
+
 /* Groups are loaded from elements of their type, broadcast and multiplied, and nothing else; those
- * of u8 are halved. */
+ * of u8 are halved, those of s16 added. */
 static int check_groups(const struct check *c, const struct expr *x)
 {
 	const struct expr *const from[] = {x->a, x->b, x->c};
@@ -97,9 +110,7 @@ static int check_groups(const struct check *c, const struct expr *x)
 		return err_set(c->e, "groups are loaded from %s, which has other elements",
 			       b->name);
 	for (int i = 0; i < 3; i++)
-		if (from[i] && elem_group(from[i]->elem) > 1 && x->kind != EXPR_BCAST &&
-		    x->kind != EXPR_SPREAD && (x->kind != EXPR_DOT || i == 2) &&
-		    (!is_half_bytes(x) || x->elem != ELEM_U8X4))
+		if (from[i] && elem_group(from[i]->elem) > 1 && !takes_groups(x, i == 2))
 			return err_set(c->e, "groups are computed with as if they were numbers");
 	return 0;
 }
@@ -122,7 +133,7 @@ static int is_sum(const struct expr *x)
 	return x && x->elem == ELEM_S32;
 }
 
-/* Whole numbers are loaded as such from elements that are some, multiplied and broadcast. */
+/* Whole numbers are loaded as such from elements that are some, added, multiplied and broadcast. */
 static int check_wholes(const struct check *c, const struct expr *x)
 {
 	const enum elem from =
@@ -134,9 +145,12 @@ static int check_wholes(const struct check *c, const struct expr *x)
 	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
 	    (x->kind == EXPR_FMA && is_sum(x->a) && is_sum(x->b) && is_sum(x->c)) ||
 	    (x->kind == EXPR_DOT && is_sum(x->c) == is_sum(x)) ||
+	    (is_addition(x) && is_sum(x->a) && is_sum(x->b)) ||
+	    (x->kind == EXPR_QUARTER && is_sum(x->a)) ||
 	    (is_half_bytes(x) && (is_sum(x) || x->elem == ELEM_U8X4)))
 		return 0;
-	if (x->kind == EXPR_DOT || is_sum(x->a) || is_sum(x->b) || is_sum(x->c))
+	if (x->kind == EXPR_DOT || x->kind == EXPR_QUARTER || is_sum(x->a) || is_sum(x->b) ||
+	    is_sum(x->c))
 		return err_set(c->e, "whole numbers are computed with as if they were others");
 	return 0;
 }

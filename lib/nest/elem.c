@@ -155,6 +155,15 @@ double elem_dot(const enum elem of[2], double a, double b, double c)
 	return elem_wrap(c + (double)sum);
 }
 
+double elem_add_pairs(double a, double b, int is_difference)
+{
+	const uint32_t x = (uint32_t)a, y = (uint32_t)b, low = 0xffff;
+
+	if (is_difference)
+		return ((x - y) & low) | ((x & ~low) - (y & ~low));
+	return ((x + y) & low) | ((x & ~low) + (y & ~low));
+}
+
 uint32_t elem_read_group(enum elem group, enum elem member, const void *from)
 {
 	uint32_t bits;

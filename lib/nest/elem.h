@@ -7,7 +7,8 @@
  *
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
- * registers and to memory of their members, broadcasts, spreads and products know groups. A group
+ * registers and to memory of their members, broadcasts, spreads and products know groups, and sums
+ * and differences those of s16. A group
  * of s16 is loaded from elements of 16 bits, or from those of 8 bits, which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
@@ -53,6 +54,9 @@ uint32_t elem_group_of(enum elem group, int m, double value);
 /* The sum of c and the products of two groups: each in single precision, or of 32 bits, of which
  * those that do not fit are lost. The types are a's and b's. */
 double elem_dot(const enum elem of[2], double a, double b, double c);
+/* Returns the sums of the members of two groups of s16, or their differences: the lower 16 bits of
+ * each. */
+double elem_add_pairs(double a, double b, int is_difference);
 /* The lower 32 bits of a whole number, with their sign. */
 double elem_wrap(double x);
 /* Element i of an array, and the bytes of a value. */

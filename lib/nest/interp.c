@@ -91,6 +91,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return (uint32_t)(int64_t)a & 0x0f0f0f0f;
 	case EXPR_HIGH4:
 		return (uint32_t)(int64_t)a >> 4 & 0x0f0f0f0f;
+	case EXPR_QUARTER:
+		return a / 4;
 	case EXPR_DIV:
 		return a / b;
 	case EXPR_SQRT:
@@ -163,6 +165,9 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 
 		for (int i = 0; i < x->lanes; i++)
 			out->v[i] = elem_dot(types, a[i], b[i], c[i]);
+	} else if (x->elem == ELEM_S16X2) {
+		for (int i = 0; i < x->lanes; i++)
+			out->v[i] = elem_add_pairs(a[i], b[i], x->kind == EXPR_SUB);
 	} else {
 		for (int i = 0; i < x->lanes; i++)
 			out->v[i] = apply(x->kind, a[i], b[i], c[i]);

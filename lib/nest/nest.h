@@ -205,6 +205,7 @@ enum expr_kind {
 	EXPR_LOW4,  /* the lower 4 bits of each byte of a, a group of u8 (elem.h) or a whole number
 		       that was loaded from one */
 	EXPR_HIGH4, /* the upper 4 bits of each such byte */
+	EXPR_QUARTER, /* of a whole number, of which nothing is left over */
 	EXPR_DIV,
 	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
@@ -386,8 +387,8 @@ const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine 
 const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
 /* Whole numbers as such, of 32 bits (ELEM_S32), from memory of whole numbers or from a register
  * of their sums; those loads that make single precision of them are ex_load() and ex_reg(). They
- * are multiplied (EXPR_FMA), broadcast, and stored: sums are of all that EXPR_DOT makes of groups
- * but of bf16. */
+ * are added, multiplied (EXPR_FMA), broadcast, and stored: sums are of all that EXPR_DOT makes of
+ * groups but of bf16. */
 const struct expr *ex_load_whole(struct nest *n, int buffer, int lanes, struct affine index,
 				 const struct affine *valid);
 /* Loads what is computed with in type `sum`, ELEM_F32 or ELEM_S32: ex_load_whole() or ex_load(). */

@@ -4,6 +4,7 @@
 
 #include "lib/schedule/block.h"
 #include "lib/space/knob.h"
+#include "lib/tile/tile.h"
 
 /* Image tiles of the block. */
 static int64_t tiles_of(const struct image_block *s)
@@ -26,10 +27,16 @@ int image_block_has(const struct image_kernel *k, const struct space_to_depth *d
 	return fits(m, k->kh, d->sh, d->kh) && fits(m, k->kw, d->sw, d->kw);
 }
 
+/* Are products of whole numbers? */
+static int is_whole(const struct image_block *s)
+{
+	return s->g.sum == ELEM_S32;
+}
+
 /* Along a direction whose taps are taken by blocks: row v * block + i makes value v of taps i, i +
- * block, .. of the filter, which begin `before` taps earlier than the kernel. */
+ * block, .. of the filter, which begin `before` taps earlier than the kernel, `times` over. */
 static void add_map(struct packing *p, int dim, const struct toom_matrix *g, int64_t block,
-		    int64_t before)
+		    int64_t before, double times)
 {
 	int64_t taps = p->extent[dim];
 	struct packing_map *m = packing_map(p, dim, dim, g->rows * (int)block, (int)taps);
@@ -39,7 +46,7 @@ static void add_map(struct packing *p, int dim, const struct toom_matrix *g, int
 			int64_t tap = c * block + r % block - before;
 
 			if (tap >= 0 && tap < taps)
-				m->m[r][tap] = g->m[r / block][c];
+				m->m[r][tap] = times * g->m[r / block][c];
 		}
 }
 
@@ -47,15 +54,18 @@ void image_block_weights(struct image_block *s)
 {
 	const struct space_to_depth *d = &s->d;
 	const struct image *t = &s->g;
+	const int group = elem_group(t->elem);
 	struct packing w = {0};
 	int g = packing_dim(&w, s->groups), o = packing_dim(&w, s->width);
 	int i = packing_dim(&w, d->ic);
 	int kh = packing_dim(&w, d->kh), kw = packing_dim(&w, d->kw);
 
+	const double times = is_whole(s) ? 2 : 1; /* halves become whole */
+
 	if (d->kh > 1)
-		add_map(&w, kh, &t->v.g, d->sh, d->top);
+		add_map(&w, kh, &t->v.g, d->sh, d->top, times);
 	if (d->kw > 1)
-		add_map(&w, kw, &t->h.g, d->sw, d->left);
+		add_map(&w, kw, &t->h.g, d->sw, d->left, times);
 	packing_axis(&w, g, s->groups, 1);
 	packing_axis(&w, o, s->panels, s->nr);
 	packing_axis(&w, kh, t->v.n, d->sh);
@@ -64,25 +74,42 @@ void image_block_weights(struct image_block *s)
 		packing_axis(&w, kh, d->sh, 1);
 	if (d->sw > 1)
 		packing_axis(&w, kw, d->sw, 1);
-	packing_axis(&w, i, d->ic, 1);
+	packing_axis(&w, i, d->ic / group, group);
 	packing_axis(&w, o, s->nr, 1);
+	if (group > 1)
+		packing_axis(&w, i, group, 1);
 	s->weights = nest_packed(t->n, "w", TENSOR_WEIGHTS, &w);
+}
+
+/* Declares workspace in the elements that values have in memory. */
+static int work(struct image_block *s, const char *name, int64_t size, enum elem whole)
+{
+	const int buffer = nest_work(s->g.n, name, size);
+
+	if (is_whole(s))
+		nest_elem(s->g.n, buffer, whole);
+	return buffer;
 }
 
 void image_block_workspace(struct image_block *s, int nv, int max_rows, int unroll)
 {
+	const int group = elem_group(s->g.elem);
 	struct nest *n = s->g.n;
 
-	s->inputs = nest_work(n, "V", s->values * tiles_of(s) * s->g.channels);
-	s->products = nest_work(n, "M", s->values * tiles_of(s) * s->nr);
-	s->g.half = nest_work(n, "H", image_half(&s->g));
+	s->inputs = work(s, "V", s->values * tiles_of(s) * s->g.channels, ELEM_S16);
+	s->products = work(s, "M", s->values * tiles_of(s) * s->nr, ELEM_S32);
+	s->g.half = s->g.back = work(s, "H", image_half(&s->g), ELEM_S16);
+	if (is_whole(s)) {
+		s->g.back = work(s, "back", image_half(&s->g), ELEM_S32);
+		s->b.tile = &tile_dot_s16;
+	}
 	brgemm_registers(n, &s->b, s->g.lanes, max_rows, nv);
 	s->b.unroll = unroll;
 	s->b.a = s->inputs;
 	s->b.a_row = af(s->g.channels);
 	s->b.b = s->weights;
-	s->b.b_k = af(s->nr);
-	s->b.k = af(s->depth);
+	s->b.b_k = af(s->nr * group);
+	s->b.k = af(s->depth / group);
 }
 
 /* ---- inputs ---- */
@@ -94,14 +121,14 @@ struct block_tile {
 };
 
 /* Loops over the block's image tiles; two to close. Their registers live in there. */
-static struct block_tile open_tiles(struct image_block *s)
+static struct block_tile open_tiles(struct image_block *s, enum elem elem)
 {
 	struct nest *n = s->g.n;
 	struct block_tile t = {.at = {.from = s->from, .to = s->to}};
 	int r = nest_for(n, LOOP_SERIAL, "r", af(0), af(s->rows));
 	int c = nest_for(n, LOOP_SERIAL, "c", af(0), af(s->cols));
 
-	transform_open(&s->g.f, n, s->g.lanes, &s->g.v, &s->g.h);
+	transform_open(&s->g.f, n, elem, s->g.lanes, &s->g.v, &s->g.h);
 	t.at.row = nest_let(n, "row", af_add(af_var(s->row0), af_var(r)));
 	t.at.col = nest_let(n, "col", af_add(af_var(s->col0), af_var(c)));
 	t.number = af_add(af_mul(af_var(r), s->cols), af_var(c));
@@ -116,7 +143,7 @@ static void close_tiles(struct image_block *s)
 
 void image_block_transform(struct image_block *s)
 {
-	struct block_tile t = open_tiles(s);
+	struct block_tile t = open_tiles(s, s->g.elem);
 	int64_t channels = s->g.channels;
 	struct image_values to = {s->inputs, af_mul(t.number, channels), tiles_of(s) * channels};
 
@@ -181,15 +208,38 @@ struct channels {
 	const struct brgemm_out *out;
 	struct affine first;
 	const struct affine *valid;
+	int whole; /* register of a whole sum, or -1 */
 };
+
+/* Takes the quarter of a whole sum, which is four times too large, and adds the bias. Returns it as
+ * the result is made of it. */
+static const struct expr *whole_sum(struct nest *n, const struct channels *c, int bias,
+				    struct affine channel, const struct expr *x)
+{
+	x = ex_op(n, EXPR_QUARTER, x, NULL, NULL);
+	if (bias >= 0)
+		x = ex_op(n, EXPR_ADD, x, ex_load_whole(n, bias, x->lanes, channel, NULL), NULL);
+	nest_store(n, c->whole, af(0), NULL, x);
+	return n->buffer[nest_base(n, c->out->c)].elem == ELEM_S32 && !c->out->npost
+		       ? ex_reg_as_is(n, c->whole, af(0))
+		       : ex_reg(n, c->whole, af(0));
+}
 
 static void put_pixel(const struct image *g, struct affine at, struct affine channel,
 		      const struct expr *x, void *arg)
 {
 	const struct channels *c = arg;
 
+	struct brgemm_out out = *c->out;
+	struct channels of = {.out = &out, .whole = c->whole};
+
 	channel = af_add(c->first, channel);
-	operand_store(g->n, c->out, x, af_add(at, channel), channel, c->valid);
+	if (c->whole >= 0) {
+		const int bias = brgemm_out_take_bias(&out);
+
+		x = whole_sum(g->n, &of, bias, channel, x);
+	}
+	operand_store(g->n, &out, x, af_add(at, channel), channel, c->valid);
 }
 
 /* Vectors of channels of panel j from `first` on: so many, or the last one, which is not whole. */
@@ -198,13 +248,15 @@ static void transform_back(struct image_block *s, int j, struct affine first,
 {
 	struct nest *n = s->g.n;
 	int64_t rest = s->width % s->g.lanes;
-	struct block_tile t = open_tiles(s);
+	struct block_tile t = open_tiles(s, s->g.sum);
 	struct affine channel = af_mul(af_add(s->group0, s->group), s->width);
 	struct channels c = {&s->out, af_sum(channel, af_mul(af_var(j), s->nr), first),
-			     vectors ? NULL : nest_keep(n, af(rest))};
+			     vectors ? NULL : nest_keep(n, af(rest)), -1};
 	struct image_values from = {s->products, af_add(af_mul(t.number, s->nr), first),
 				    tiles_of(s) * s->nr};
 
+	if (is_whole(s))
+		c.whole = nest_reg(n, "whole", ELEM_S32, s->g.lanes, 1, 1);
 	image_transform_back(&s->g, &t.at, &from, vectors, put_pixel, &c);
 	close_tiles(s);
 }

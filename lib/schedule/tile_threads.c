@@ -192,7 +192,7 @@ void tile_threads_transform(const struct tile_threads *s, const struct tile_plac
 	struct transform f;
 	struct line line, put;
 
-	transform_open(&f, n, lanes, &g->v, &g->h);
+	transform_open(&f, n, ELEM_F32, lanes, &g->v, &g->h);
 	i = nest_for(n, LOOP_UNROLL, "y", af(0), af(g->v.inputs));
 	load_row(s, &f, x, af_var(i));
 	line = (struct line){half, af_mul(af_var(i), g->h.n), 1};
@@ -269,7 +269,7 @@ void tile_threads_back(const struct tile_threads *s, const struct tile_place *x,
 	struct transform f;
 	struct line line;
 
-	transform_open(&f, n, lanes, &g->v, &g->h);
+	transform_open(&f, n, ELEM_F32, lanes, &g->v, &g->h);
 	i = nest_for(n, LOOP_UNROLL, "x", af(0), af(g->h.n));
 	load_column(s, &f, af_var(i), from);
 	line = (struct line){half, af_var(i), g->h.n};

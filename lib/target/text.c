@@ -302,6 +302,8 @@ static void constant_expr(struct text *p, const struct expr *x)
 
 	if (x->elem == ELEM_S32)
 		buf_fmt(p->out, "bcast_i%d(%d)", x->lanes, (int)x->value);
+	else if (elem_group(x->elem) > 1)
+		buf_fmt(p->out, "(g%d){0}", x->lanes);
 	else if (isinf(x->value))
 		buf_fmt(p->out, "bcast_v%d(%s__builtin_inff())", x->lanes, is_negative ? "-" : "");
 	else if (isnan(x->value))
@@ -414,8 +416,18 @@ static void expr(struct text *p, const struct expr *x)
 		expr(p, x->a);
 		buf_ch(p->out, ')');
 		return;
+	case EXPR_QUARTER:
+		buf_ch(p->out, '(');
+		expr(p, x->a);
+		buf_str(p->out, " >> 2)");
+		return;
 	case EXPR_ADD:
 	case EXPR_SUB:
+		if (!elem_is_float(x->elem)) { /* C has no sums that wrap, nor such of halves */
+			call(p, x->kind == EXPR_ADD ? "add" : "sub", x);
+			return;
+		}
+		/* fallthrough */
 	case EXPR_MUL:
 	case EXPR_DIV:
 		buf_ch(p->out, '(');

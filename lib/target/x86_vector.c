@@ -380,6 +380,15 @@ static struct operand operands(struct block *b, const struct expr *e, struct hel
 	return o;
 }
 
+/* "vaddps", or, of whole numbers and pairs of 16 bits, "vpaddd" and "vpaddw". */
+static struct operand instruction(const struct expr *e)
+{
+	if (elem_is_float(e->elem))
+		return operand("%s%s", mnemonic(e->kind), suffix(e->lanes));
+	return operand("%s%c", e->kind == EXPR_ADD ? "vpadd" : "vpsub",
+		       e->elem == ELEM_S32 ? 'd' : 'w');
+}
+
 static struct held arithmetic(struct block *b, const struct expr *e)
 {
 	struct held a, c, to;
@@ -388,7 +397,7 @@ static struct held arithmetic(struct block *b, const struct expr *e)
 	to = a;
 	if (!a.temporary)
 		to = c.temporary ? c : (struct held){take_or_fail(b), 1};
-	x86_line(b->x, "%s%s %s, %s, %s", mnemonic(e->kind), suffix(e->lanes), o.text,
+	x86_line(b->x, "%s %s, %s, %s", instruction(e).text, o.text,
 		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
 	if (c.temporary && c.number != to.number)
 		block_drop(b, c);
@@ -577,6 +586,16 @@ static struct operand spread_lanes(struct block *b, const struct expr *e)
 	return operand("%df(%%rip)", x->spread[i].label);
 }
 
+static struct held quarter(struct block *b, const struct expr *e)
+{
+	const struct held a = block_value(b, e->a);
+	const struct held to = a.temporary ? a : (struct held){take_or_fail(b), 1};
+
+	x86_line(b->x, "vpsrad $2, %s, %s", x86_vector(e->lanes, a.number).text,
+		 x86_vector(e->lanes, to.number).text);
+	return to;
+}
+
 static struct held spread(struct block *b, const struct expr *e)
 {
 	struct held to = {take_or_fail(b), 1}, h;
@@ -708,6 +727,8 @@ struct held block_value(struct block *b, const struct expr *e)
 		return multiply_add_constant(b, e);
 	if (e->kind == EXPR_SCALE)
 		return scale(b, e);
+	if (e->kind == EXPR_QUARTER)
+		return quarter(b, e);
 	if (e->kind == EXPR_NAN)
 		return not_a_number(b, e);
 	if (e->kind == EXPR_ROUND)

@@ -29,9 +29,14 @@ void image_make(struct image *s, const struct image_kernel *k, int m)
 	s->cols = up(s->ow, s->h.m);
 }
 
+int image_vector(const struct image *s)
+{
+	return s->lanes * elem_group(s->elem);
+}
+
 int64_t image_half(const struct image *s)
 {
-	return (int64_t)s->v.inputs * s->h.n * s->lanes;
+	return (int64_t)s->v.inputs * s->h.n * image_vector(s);
 }
 
 /* Columns of a tile's inputs that lie inside the image, a bit each. */
@@ -129,7 +134,7 @@ static void transform_clipped_row(const struct inputs *p, struct affine i, const
 	nest_if_less(n, af_var(inside), af(0));
 	x = nest_for(n, LOOP_UNROLL, "x", af(0), af(p->s->h.n));
 	nest_store(n, to->buffer, af_add(to->at, af_mul(af_var(x), to->step)), NULL,
-		   ex_const(n, ELEM_F32, p->s->lanes, 0));
+		   ex_const(n, p->s->elem, p->s->lanes, 0));
 	nest_close(n);
 	nest_else(n);
 	transform_row(p, i, to);
@@ -142,7 +147,8 @@ static void transform_rows(const struct inputs *p)
 	const struct image *s = p->s;
 	enum loop_kind kind = p->clipped ? LOOP_SERIAL : LOOP_UNROLL;
 	int i = nest_for(s->n, kind, "i", af(0), af(s->v.inputs));
-	struct line half = {s->half, af_mul(af_var(i), (int64_t)s->h.n * s->lanes), s->lanes};
+	const int vector = image_vector(s);
+	struct line half = {s->half, af_mul(af_var(i), (int64_t)s->h.n * vector), vector};
 
 	if (p->clipped)
 		transform_clipped_row(p, af_var(i), &half);
@@ -156,7 +162,8 @@ static void transform_columns(const struct inputs *p, const struct image_values 
 {
 	const struct image *s = p->s;
 	int x = nest_for(s->n, LOOP_UNROLL, "x", af(0), af(s->h.n));
-	struct line from = {s->half, af_mul(af_var(x), s->lanes), (int64_t)s->h.n * s->lanes};
+	const int vector = image_vector(s);
+	struct line from = {s->half, af_mul(af_var(x), vector), (int64_t)s->h.n * vector};
 	struct line put = {to->buffer, af_sum(to->at, af_mul(af_var(x), to->step), p->channel),
 			   to->step * s->h.n};
 
@@ -170,10 +177,10 @@ static void transform_columns(const struct inputs *p, const struct image_values 
 static void transform_channels(struct inputs p, const struct image_values *to)
 {
 	const struct image *s = p.s;
-	int v = nest_for(s->n, LOOP_SERIAL, "v", af(0), af(s->channels / s->lanes));
+	int v = nest_for(s->n, LOOP_SERIAL, "v", af(0), af(s->channels / image_vector(s)));
 	struct line put = {to->buffer, to->at, to->step};
 
-	p.channel = af_mul(af_var(v), s->lanes);
+	p.channel = af_mul(af_var(v), image_vector(s));
 	put.at = af_add(put.at, p.channel);
 	if (s->v.n == 1) {
 		if (p.clipped)
@@ -289,7 +296,7 @@ static void back_columns(const struct outputs *o)
 	int x = nest_for(s->n, LOOP_UNROLL, "x", af(0), af(s->h.n));
 	struct line from = {v->buffer, af_sum(v->at, af_mul(af_var(x), v->step), o->channel),
 			    v->step * s->h.n};
-	struct line half = {s->half, af_mul(af_var(x), s->lanes), (int64_t)s->h.n * s->lanes};
+	struct line half = {s->back, af_mul(af_var(x), s->lanes), (int64_t)s->h.n * s->lanes};
 	struct pixels to = pixels(o, af(0), output_pitch(s).row);
 
 	transform_load(&s->f, &from, transform_all(s->v.n));
@@ -305,7 +312,7 @@ static void back_rows(const struct outputs *o)
 {
 	const struct image *s = o->s;
 	int i = nest_for(s->n, LOOP_UNROLL, "i", af(0), af(o->rows));
-	struct line from = {s->half, af_mul(af_var(i), (int64_t)s->h.n * s->lanes), s->lanes};
+	struct line from = {s->back, af_mul(af_var(i), (int64_t)s->h.n * s->lanes), s->lanes};
 	struct pixels to = pixels(o, af_var(i), output_pitch(s).column);
 
 	if (s->v.n == 1)

@@ -25,7 +25,10 @@ struct image {
 	int64_t apart_v, apart_h;
 	int64_t rows, cols; /* of tiles */
 	int lanes;
-	int half;	    /* workspace of image_half() floats */
+	/* In which inputs and products are transformed: single precision, or pairs of 16 bits and
+	 * whole numbers of 32. */
+	enum elem elem, sum;
+	int half, back;	    /* workspace of image_half() elements, of inputs and of products */
 	struct transform f; /* open where the functions below are called */
 };
 
@@ -61,6 +64,8 @@ void image_make(struct image *s, const struct image_kernel *k, int m);
  * such column: how many columns are there? */
 int64_t image_edges(const struct image *s);
 int64_t image_half(const struct image *s);
+/* Returns how many channels a vector of inputs has. */
+int image_vector(const struct image *s);
 
 /* The values of the channels. */
 void image_transform(const struct image *s, const struct image_tile *t, int src,

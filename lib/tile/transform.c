@@ -3,14 +3,14 @@
 #include <math.h>
 #include <stddef.h>
 
-void transform_open(struct transform *f, struct nest *n, int lanes, const struct toom *a,
-		    const struct toom *b)
+void transform_open(struct transform *f, struct nest *n, enum elem elem, int lanes,
+		    const struct toom *a, const struct toom *b)
 {
 	int most = a->n > b->n ? a->n : b->n;
 
-	*f = (struct transform){.n = n, .lanes = lanes};
-	f->in = nest_reg(n, "in", ELEM_F32, lanes, most, 1);
-	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, most > 6 ? most / 2 - 1 : 2, 1);
+	*f = (struct transform){.n = n, .elem = elem, .lanes = lanes};
+	f->in = nest_reg(n, "in", elem, lanes, most, 1);
+	f->sums = nest_reg(n, "sum", elem, lanes, most > 6 ? most / 2 - 1 : 2, 1);
 }
 
 unsigned transform_all(int n)
@@ -20,17 +20,17 @@ unsigned transform_all(int n)
 
 static const struct expr *in_reg(const struct transform *f, int i)
 {
-	return ex_reg(f->n, f->in, af(i));
+	return ex_reg_as_is(f->n, f->in, af(i));
 }
 
 static const struct expr *sum_reg(const struct transform *f, int i)
 {
-	return ex_reg(f->n, f->sums, af(i));
+	return ex_reg_as_is(f->n, f->sums, af(i));
 }
 
 static const struct expr *constant(const struct transform *f, double v)
 {
-	return ex_const(f->n, ELEM_F32, f->lanes, v);
+	return ex_const(f->n, f->elem, f->lanes, v);
 }
 
 /* ---- sums ---- */
@@ -61,8 +61,8 @@ static const struct expr *sum_of(const struct transform *f, const struct terms *
 	for (int i = 0; i < t->n; i++) {
 		if (t->factor[i] == 1)
 			continue;
-		if (sum && t->factor[i] == -1)
-			sum = ex_op(n, EXPR_SUB, sum, t->x[i], NULL);
+		if (t->factor[i] == -1 && (sum || f->elem != ELEM_F32))
+			sum = ex_op(n, EXPR_SUB, sum ? sum : constant(f, 0), t->x[i], NULL);
 		else if (sum)
 			sum = ex_op(n, EXPR_FMA, t->x[i], constant(f, t->factor[i]), sum);
 		else
@@ -186,11 +186,16 @@ void transform_output(const struct transform *f, const struct toom *t, int rows,
 
 void transform_load(const struct transform *f, const struct line *from, unsigned there)
 {
-	for (int i = 0; there >> i; i++)
+	for (int i = 0; there >> i; i++) {
+		const struct affine at = af_add(from->at, af(i * from->step));
+
 		if (there >> i & 1)
 			nest_store(f->n, f->in, af(i), NULL,
-				   ex_load(f->n, from->buffer, f->lanes,
-					   af_add(from->at, af(i * from->step)), NULL));
+				   f->elem == ELEM_S16X2 ? ex_load_groups(f->n, from->buffer,
+									  f->elem, f->lanes, at)
+							 : ex_load_as(f->n, f->elem, from->buffer,
+								      f->lanes, at, NULL));
+	}
 }
 
 void transform_put_line(const struct transform *f, int i, const struct expr *x, void *line)

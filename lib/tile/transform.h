@@ -11,7 +11,8 @@
 struct transform {
 	struct nest *n;
 	int lanes;
-	int in, sums; /* registers: the values, and sums and differences of their pairs */
+	enum elem elem; /* ELEM_F32; ELEM_S16X2 or ELEM_S32 where all factors are 1 and -1 */
+	int in, sums;	/* registers: the values, and sums and differences of their pairs */
 };
 
 /* A place in memory: value i at at + i * step. */
@@ -24,9 +25,10 @@ struct line {
 /* Takes value i of what comes out. */
 typedef void transform_put(const struct transform *f, int i, const struct expr *x, void *arg);
 
-/* Declares registers for the transforms of both. They live where they are used. */
-void transform_open(struct transform *f, struct nest *n, int lanes, const struct toom *a,
-		    const struct toom *b);
+/* Declares registers for the transforms of both, of these elements. They live where they are used.
+ */
+void transform_open(struct transform *f, struct nest *n, enum elem elem, int lanes,
+		    const struct toom *a, const struct toom *b);
 /* The values of a line whose bit is set in `there`. */
 void transform_load(const struct transform *f, const struct line *from, unsigned there);
 /* B^T times the inputs; those whose bit is not set in `there` are 0, and have not been loaded. */
