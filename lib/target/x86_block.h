@@ -112,7 +112,13 @@ struct held block_first_constant(struct block *b, const struct expr *e);
 /* The type of a buffer's elements. */
 enum elem block_elem(const struct block *b, int buffer);
 /* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. */
-extern const char block_no_mask[];
+/* x86_short.c moves those of 8 elements of one or two bytes each that are valid, for processors
+ * without masks for these: to a vector that has zeros behind them, and from a vector that is spent.
+ * Both take %rax, %rcx and %rdx. */
+void short_load(struct block *b, const struct affine *valid, struct operand from, int bytes,
+		int to);
+void short_store(struct block *b, const struct affine *valid, int bytes, int from,
+		 struct operand to);
 
 /* x86_whole.c prints these for whole numbers (elem.h) of 8 and 32 bits and for their groups. */
 /* to = the value of a load, or of a broadcast of one, that converts them. */

@@ -179,12 +179,11 @@ static int is_bf16(const struct block *b, const struct expr *load)
 	return block_elem(b, load->buffer) == ELEM_BF16;
 }
 
-const char block_no_mask[] = "it leaves elements of 16 bits out, for which AVX2 has no mask";
-
 /* bf16 is the upper half of a float. */
-static void load_bf16(struct block *b, const struct expr *e, struct operand v)
+static void load_bf16(struct block *b, const struct expr *e, int to)
 {
-	const struct operand from = block_memory(b, e->buffer, &e->index);
+	const struct operand from = block_memory(b, e->buffer, &e->index),
+			     v = x86_vector(e->lanes, to), low = x86_vector(4, to);
 
 	if (e->lanes == 1)
 		x86_line(b->x, "vpbroadcastw %s, %s", from.text, v.text);
@@ -193,8 +192,10 @@ static void load_bf16(struct block *b, const struct expr *e, struct operand v)
 	else if (e->lanes == 16)
 		x86_line(b->x, "vpmovzxwd %s, %s{%%k%d}{z}", from.text, v.text,
 			 block_mask(b, e->valid, e->lanes)->number);
-	else
-		block_fail(b, block_no_mask);
+	else {
+		short_load(b, e->valid, from, 2, to);
+		x86_line(b->x, "vpmovzxwd %s, %s", low.text, v.text);
+	}
 	x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
 }
 
@@ -205,16 +206,19 @@ static void load_bf16_apart(struct block *b, const struct expr *e, int to)
 	const struct held t = block_take(b);
 	char mask[20] = "";
 
-	if (block_needed(b, e->valid, e->lanes) && e->lanes != 16)
-		block_fail(b, block_no_mask);
-	else if (block_needed(b, e->valid, e->lanes))
+	const int is_short = block_needed(b, e->valid, e->lanes) && e->lanes != 16;
+
+	if (block_needed(b, e->valid, e->lanes) && !is_short)
 		snprintf(mask, sizeof mask, "{%%k%d}{z}", block_mask(b, e->valid, 16)->number);
 	for (int m = e->members->from; m < e->members->to; m++) {
 		const int at = m == e->members->from ? to : t.number;
 		const struct operand v = x86_vector(e->lanes, at), all = x86_vector(e->lanes, to);
 		const struct affine place = ex_member_at(e, m);
+		const struct operand from = block_memory(b, e->buffer, &place);
 
-		x86_line(b->x, "vpmovzxwd %s, %s%s", block_memory(b, e->buffer, &place).text,
+		if (is_short)
+			short_load(b, e->valid, from, 2, at);
+		x86_line(b->x, "vpmovzxwd %s, %s%s", is_short ? x86_vector(4, at).text : from.text,
 			 v.text, mask);
 		if (m)
 			x86_line(b->x, "vpslld $16, %s, %s", v.text, v.text);
@@ -290,7 +294,7 @@ static void load(struct block *b, const struct expr *e, int to)
 	} else if (is_widened(b, e) && is_bf16(b, e) && e->members) {
 		load_bf16_apart(b, e, to);
 	} else if (is_widened(b, e) && is_bf16(b, e)) {
-		load_bf16(b, e, v);
+		load_bf16(b, e, to);
 	} else if (is_widened(b, e)) {
 		whole_load(b, e, to);
 	} else if (block_needed(b, e->valid, e->lanes)) {
@@ -770,8 +774,10 @@ static void round_by_hand(struct block *b, int lanes, struct operand v, struct o
 }
 
 /* What round_by_hand() has left, to memory; mask: of 16 lanes. */
-static void store_halves(struct block *b, int lanes, int t, const char *mask, struct operand to)
+static void store_halves(struct block *b, const struct node *s, int t, const char *mask,
+			 struct operand to)
 {
+	const int lanes = s->value->lanes;
 	struct operand v = x86_vector(lanes, t), low = x86_vector(4, t);
 	int upper;
 
@@ -784,7 +790,10 @@ static void store_halves(struct block *b, int lanes, int t, const char *mask, st
 		x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper).text);
 		x86_line(b->x, "vpackusdw %s, %s, %s", x86_vector(4, upper).text, low.text,
 			 low.text);
-		x86_line(b->x, "vmovups %s, %s", low.text, to.text);
+		if (block_needed(b, s->valid, lanes))
+			short_store(b, s->valid, 2, t, to);
+		else
+			x86_line(b->x, "vmovups %s, %s", low.text, to.text);
 		block_drop(b, (struct held){upper, 1});
 	}
 }
@@ -799,11 +808,9 @@ static void store_bf16(struct block *b, const struct node *s, struct held h, str
 
 	if (masked && lanes == 16)
 		snprintf(mask, sizeof mask, "{%%k%d}", block_mask(b, s->valid, lanes)->number);
-	else if (masked)
-		block_fail(b, block_no_mask);
 	if (by_hand) {
 		round_by_hand(b, lanes, x86_vector(lanes, h.number), x86_vector(lanes, t));
-		store_halves(b, lanes, t, mask, to);
+		store_halves(b, s, t, mask, to);
 	} else {
 		x86_line(b->x, "vcvtneps2bf16 %s, %s", x86_vector(lanes, h.number).text,
 			 x86_vector(lanes / 2, t).text);

@@ -15,17 +15,29 @@ static char sign_of(const struct block *b, int buffer)
 	return block_elem(b, buffer) == ELEM_S8 || is_s16(b, buffer) ? 's' : 'z';
 }
 
-/* "{%k1}{z}" where lanes are left out. */
+/* "{%k1}{z}" where lanes are left out that masks are for. */
 static void mask_text(struct block *b, const struct affine *valid, int lanes, const char *zeros,
 		      char text[16])
 {
 	text[0] = 0;
-	if (!block_needed(b, valid, lanes))
-		return;
-	if (lanes == 16)
+	if (lanes == 16 && block_needed(b, valid, lanes))
 		snprintf(text, 16, "{%%k%d}%s", block_mask(b, valid, lanes)->number, zeros);
-	else
-		block_fail(b, block_no_mask);
+}
+
+/* Are lanes left out that no mask is for? */
+static int is_short(const struct block *b, const struct affine *valid, int lanes)
+{
+	return lanes == 8 && block_needed(b, valid, lanes) != NULL;
+}
+
+/* Loads the mask of a vector of words into a register of its own. */
+static struct held word_mask(struct block *b, const struct affine *valid)
+{
+	const struct held t = block_take(b);
+
+	x86_line(b->x, "vmovups (%s), %s", block_mask(b, valid, 8)->reg,
+		 x86_vector(8, t.number).text);
+	return t;
 }
 
 /* Pairs of 16 bits: of a broadcast, one pair. */
@@ -54,7 +66,10 @@ static void load_short(struct block *b, const struct expr *of, int broadcasts, i
 		return;
 	}
 	mask_text(b, of->valid, lanes, "{z}", mask);
-	x86_line(b->x, "vpmov%cx%cd %s, %s%s", sign, size, from.text, v.text, mask);
+	if (is_short(b, of->valid, lanes))
+		short_load(b, of->valid, from, size == 'w' ? 2 : 1, to);
+	x86_line(b->x, "vpmov%cx%cd %s, %s%s", sign, size,
+		 is_short(b, of->valid, lanes) ? part.text : from.text, v.text, mask);
 }
 
 static double lower_half(void)
@@ -66,10 +81,14 @@ static double lower_half(void)
 static void load_member(struct block *b, const struct expr *e, int m, const char *mask, int to)
 {
 	const struct affine at = ex_member_at(e, m);
-	const struct operand v = x86_vector(e->lanes, to);
+	const struct operand v = x86_vector(e->lanes, to), low = x86_vector(4, to),
+			     from = block_memory(b, e->buffer, &at);
+	const int shortly = is_short(b, e->valid, e->lanes);
 
-	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign_of(b, e->buffer),
-		 block_memory(b, e->buffer, &at).text, v.text, mask);
+	if (shortly)
+		short_load(b, e->valid, from, 1, to);
+	x86_line(b->x, "vpmov%cxbd %s, %s%s", sign_of(b, e->buffer), shortly ? low.text : from.text,
+		 v.text, mask);
 	if (m)
 		x86_line(b->x, "vpslld $%d, %s, %s", m * 32 / elem_group(e->elem), v.text, v.text);
 }
@@ -190,6 +209,14 @@ static void load_words(struct block *b, const struct expr *of, int broadcasts, i
 			     from = block_memory(b, of->buffer, &of->index);
 	char mask[16];
 
+	if (is_short(b, of->valid, lanes)) {
+		const struct held t = word_mask(b, of->valid);
+
+		x86_line(b->x, "vmaskmovps %s, %s, %s", from.text, x86_vector(8, t.number).text,
+			 v.text);
+		block_drop(b, t);
+		return;
+	}
 	mask_text(b, of->valid, lanes, "{z}", mask);
 	x86_line(b->x, "%s %s, %s%s",
 		 broadcasts   ? "vbroadcastss"
@@ -307,7 +334,11 @@ static void store_bytes(struct block *b, const struct node *s, int from, int t, 
 		x86_line(b->x, "vpackssdw %s, %s, %s", v.text, v.text, low.text);
 	}
 	x86_line(b->x, "vpack%cswb %s, %s, %s", is_s8 ? 's' : 'u', low.text, low.text, low.text);
-	x86_line(b->x, lanes == 8 ? "vmovq %s, %s" : "vpextrb $0, %s, %s", low.text, to.text);
+	if (is_short(b, s->valid, lanes))
+		short_store(b, s->valid, 1, t, to);
+	else
+		x86_line(b->x, lanes == 8 ? "vmovq %s, %s" : "vpextrb $0, %s, %s", low.text,
+			 to.text);
 }
 
 /* Whole numbers as elements of 16 bits: the instructions look to both ends themselves. */
@@ -327,7 +358,10 @@ static void store_shorts(struct block *b, const struct node *s, int from, int t,
 		x86_line(b->x, "vextracti128 $1, %s, %s", v.text, x86_vector(4, upper.number).text);
 		x86_line(b->x, "vpackssdw %s, %s, %s", x86_vector(4, upper.number).text,
 			 x86_vector(4, from).text, low.text);
-		x86_line(b->x, "vmovups %s, %s", low.text, to.text);
+		if (is_short(b, s->valid, lanes))
+			short_store(b, s->valid, 2, t, to);
+		else
+			x86_line(b->x, "vmovups %s, %s", low.text, to.text);
 		block_drop(b, upper);
 	} else {
 		x86_line(b->x, "vpackssdw %s, %s, %s", v.text, v.text, low.text);
@@ -461,7 +495,13 @@ void whole_store(struct block *b, const struct node *s, struct held h, struct op
 		from = t.number;
 	}
 	x86_line(b->x, "vcvtps2dq %s, %s", x86_vector(lanes, from).text, v.text);
-	if (block_elem(b, s->buffer) == ELEM_S32)
+	if (block_elem(b, s->buffer) == ELEM_S32 && is_short(b, s->valid, lanes)) {
+		const struct held m = word_mask(b, s->valid);
+
+		x86_line(b->x, "vmaskmovps %s, %s, %s", v.text, x86_vector(8, m.number).text,
+			 to.text);
+		block_drop(b, m);
+	} else if (block_elem(b, s->buffer) == ELEM_S32)
 		x86_line(b->x, "%s %s, %s%s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text,
 			 mask);
 	else if (is_s16(b, s->buffer))
