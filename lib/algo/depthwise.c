@@ -134,6 +134,14 @@ static int fits(const struct workload *w, const struct conv *p, const int64_t *k
 	       has_nest(w, k);
 }
 
+/* Where pairs are the largest groups, single rows are as good: kernels of many rows have no groups
+ * at all, as too many tiles would have taps outside the image. */
+static void list_depths(struct range *r, const struct workload *w)
+{
+	if (range_depth(r, DEPTH, w, MOST_DEPTH, -1, 1) == 2)
+		range_more(r, DEPTH, 1);
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 0};
@@ -157,7 +165,7 @@ static int ranges(const struct workload *w, struct range *r)
 	else
 		range_only(r, ONCE, 0, "no two taps of a kernel row read the same input");
 	if (dtype_is_int(w->dtype.src))
-		range_depth(r, DEPTH, w, MOST_DEPTH, -1, 1);
+		list_depths(r, w);
 	else if (k)
 		range_only(r, DEPTH, 1, "kernel rows are multiplied in groups in 8 bits alone");
 	if (!k || r->why)

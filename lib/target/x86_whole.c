@@ -165,6 +165,27 @@ static int has_sign_alone(const struct block *b, const struct expr *e)
 	return sign_of(b, e->buffer) == 's' && e->members->from == 0 && e->members->to == 1;
 }
 
+/* Pairs of bytes that lie apart: they are put side by side, and then get wider. */
+static void weave_pairs(struct block *b, const struct expr *e, int to)
+{
+	const struct affine first = ex_member_at(e, 0), second = ex_member_at(e, 1);
+	const struct held t = block_take(b);
+	const struct operand low = x86_vector(4, to), other = x86_vector(4, t.number);
+
+	x86_line(b->x, "vmovq %s, %s", block_memory(b, e->buffer, &first).text, low.text);
+	x86_line(b->x, "vmovq %s, %s", block_memory(b, e->buffer, &second).text, other.text);
+	x86_line(b->x, "vpunpcklbw %s, %s, %s", other.text, low.text, low.text);
+	x86_line(b->x, "vpmov%cxbw %s, %s", sign_of(b, e->buffer), low.text,
+		 x86_vector(8, to).text);
+	block_drop(b, t);
+}
+
+static int is_woven(const struct block *b, const struct expr *e)
+{
+	return e->elem == ELEM_S16X2 && e->lanes == 8 && ex_loads(e) == 2 &&
+	       elem_size(block_elem(b, e->buffer)) == 1 && !block_needed(b, e->valid, e->lanes);
+}
+
 /* Groups whose members lie apart. The second of two goes where the first one's sign is. */
 static void load_members(struct block *b, const struct expr *e, int to)
 {
@@ -174,6 +195,10 @@ static void load_members(struct block *b, const struct expr *e, int to)
 
 	if (is_turned(e)) {
 		turn_members(b, e, to);
+		return;
+	}
+	if (is_woven(b, e)) {
+		weave_pairs(b, e, to);
 		return;
 	}
 	if (e->elem == ELEM_S8X4)
