@@ -8,7 +8,8 @@
  *
  * With the knob digits, a phase before makes whole numbers of the left side
  * (lib/schedule/digits.h), and an instruction sums four products of such with weights as they are.
- * Else weights become single precision, one after the other.
+ * Where there is none, weights of 4 bits have vpmaddubsw, whose sums of two products have room in
+ * 16 bits then. Else weights become single precision, one after the other.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -42,10 +43,20 @@ static const struct knob knobs[KNOBS] = {
 /* The register tile, its sums of a group, and what is unpacked of the weights. */
 static int64_t registers_of(const int64_t *k)
 {
-	enum { SPARE = 5 };
+	enum { SPARE = 5, SPARE_OF_PAIRS = 4 };
 	const int64_t tile = k[MR] * k[NV];
 
+	if (k[DIGIT] && k[VL] != DIGITS_LANES)
+		return (1 + DIGITS) * tile + 2 * k[NV] + SPARE_OF_PAIRS;
 	return (k[DIGIT] ? (1 + DIGITS) * tile : 2 * tile) + 2 * k[NV] + SPARE;
+}
+
+/* Weights of 4 bits make sums of two products in 16 bits, which processors without the instruction
+ * for four have, too. */
+static int pays_digits(const struct workload *w, const struct limits *m)
+{
+	return m->dots >> DTYPE_U8 & 1 ||
+	       (dtype_bits(w->dtype.wei) == 4 && m->lanes == DIGITS_LANES / 2);
 }
 
 static void fetch_range(struct range *r)
@@ -76,12 +87,14 @@ static int ranges(const struct workload *w, struct range *r)
 	product_streams(r, STREAMS, w, &p);
 	fetch_range(r);
 	range_flags(r, DIGIT, DIGIT);
-	if (r->space && !(r->machine->dots >> DTYPE_U8 & 1))
+	if (r->space && !pays_digits(w, r->machine))
 		range_only(r, DIGIT, 0, NULL);
 	if (!r->knob)
 		return 1;
-	range_need(r, !r->knob[DIGIT] || r->knob[VL] == DIGITS_LANES,
-		   "products of digits are of vectors of 16 lanes");
+	range_need(r,
+		   !r->knob[DIGIT] || r->knob[VL] == DIGITS_LANES ||
+			   (r->knob[VL] == DIGITS_LANES / 2 && dtype_bits(w->dtype.wei) == 4),
+		   "products of digits are of vectors of 16 lanes, or of 8 by weights of 4 bits");
 	range_need(r, group / WEIGHT_STEP % r->knob[UNROLL] == 0,
 		   "a group has no whole number of such steps");
 	range_registers(r, registers_of(r->knob));
@@ -169,6 +182,7 @@ static int dequantize_build(const struct workload *w, const int64_t *k, struct n
 	declare(&s);
 	if (k[DIGIT]) {
 		s.a = (struct digits){.rows = s.p.m,
+				      .lanes = (int)k[VL],
 				      .k = s.p.k,
 				      .group = s.b.group,
 				      .middle = (double)s.b.middle};

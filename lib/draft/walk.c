@@ -452,6 +452,8 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 	case EXPR_DOT:
 	case EXPR_FMA:
 		count(w, WALK_FMA, x->lanes, here, times, share);
+		if (x->low && adds_apart(w, x)) /* sums of two products, then of these */
+			count(w, WALK_FMA, x->lanes, here, times, share);
 		if (adds_apart(w, x))
 			count(w, WALK_OTHER, x->lanes, here, times, share);
 		w->flops += 2 * x->lanes * elem_group(x->a->elem) * share * w->outside[w->depth];

@@ -269,3 +269,16 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
 	x->c = c;
 	return x;
 }
+
+const struct expr *ex_dot_low(struct nest *n, const struct expr *a, const struct expr *b,
+			      const struct expr *c)
+{
+	struct expr *x = new_expr(n, EXPR_DOT, ELEM_S32, a->lanes);
+
+	assert(a->elem == ELEM_U8X4 && b->elem == ELEM_S8X4);
+	x->a = a;
+	x->b = b;
+	x->c = c;
+	x->low = 1;
+	return x;
+}

@@ -163,6 +163,9 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 	} else if (x->kind == EXPR_DOT) {
 		const enum elem types[] = {x->a->elem, x->b->elem};
 
+		for (int i = 0; i < x->lanes && x->low; i++)
+			if ((uint32_t)a[i] & 0xf0f0f0f0)
+				return err_set(s->e, "a product of 4 bits has a value of more");
 		for (int i = 0; i < x->lanes; i++)
 			out->v[i] = elem_dot(types, a[i], b[i], c[i]);
 	} else if (x->elem == ELEM_S16X2) {

@@ -237,6 +237,7 @@ struct expr {
 	int apart, upper;	       /* EXCHANGE */
 	const struct affine *valid;    /* LOAD: count of valid lanes, NULL: all */
 	const struct members *members; /* LOAD of groups; NULL: all, side by side */
+	int low;		       /* DOT of u8: ex_dot_low() */
 };
 
 /* ---- nodes ---- */
@@ -435,6 +436,10 @@ const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct ex
 			    const struct expr *b);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
+/* EXPR_DOT of a group a of u8 whose elements have 4 bits. Sums of two products then have 16, for
+ * which processors of AVX2 have an instruction. */
+const struct expr *ex_dot_low(struct nest *n, const struct expr *a, const struct expr *b,
+			      const struct expr *c);
 
 /* Statements, appended where the builder stands. for, if and else open a body that nest_close()
  * ends. */

@@ -22,6 +22,7 @@ enum {
 /* The left side, of so many rows and values of k. */
 struct digits {
 	int64_t rows, k, group;
+	int lanes;     /* of the vectors that make them: DIGITS_LANES or half of these */
 	double middle; /* what stands for 0 among weights; 0: each group has a number of its own */
 	int values;    /* team's buffer of s8: DIGITS_LANES values of each digit after the other */
 	int terms;     /* team's buffer: of a row and group, the step, and minus the sum of its

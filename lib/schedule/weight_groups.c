@@ -228,6 +228,12 @@ void weight_groups_multiply(struct nest *n, const struct weight_groups *b,
 	nest_close(n);
 }
 
+static const struct expr *dot(struct nest *n, const struct weight_groups *b, const struct expr *w,
+			      const struct expr *digits, const struct expr *sum)
+{
+	return b->halves > 1 ? ex_dot_low(n, w, digits, sum) : ex_op(n, EXPR_DOT, w, digits, sum);
+}
+
 void weight_groups_dot(struct nest *n, const struct weight_groups *b, const struct weight_tile *t,
 		       const struct digits *a)
 {
@@ -252,9 +258,8 @@ void weight_groups_dot(struct nest *n, const struct weight_groups *b, const stru
 			vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(b->nv));
 			nest_store(
 				n, b->sum, sum_at(b, af_var(row), digit, vec), NULL,
-				ex_op(n, EXPR_DOT, ex_reg(n, from, af_var(vec)),
-				      ex_reg(n, b->digit, af(0)),
-				      ex_reg_as_is(n, b->sum, sum_at(b, af_var(row), digit, vec))));
+				dot(n, b, ex_reg(n, from, af_var(vec)), ex_reg(n, b->digit, af(0)),
+				    ex_reg_as_is(n, b->sum, sum_at(b, af_var(row), digit, vec))));
 			nest_close(n);
 		}
 		nest_close(n);

@@ -186,6 +186,7 @@ static void look_at(struct block *b, const struct expr *e, int in_register)
 	look_at(b, e->c, 1);
 	if (e->kind == EXPR_CONST)
 		b->uses[block_constant(b, e->value)]++;
+	whole_look_at_dot(b, e);
 	if (e->kind == EXPR_LOW4 || e->kind == EXPR_HIGH4)
 		b->uses[block_constant(b, whole_half_bytes())]++;
 	if (e->kind == EXPR_EXCHANGE && e->lanes == 16)

@@ -123,6 +123,8 @@ void short_store(struct block *b, const struct affine *valid, int bytes, int fro
 /* x86_whole.c prints these for whole numbers (elem.h) of 8 and 32 bits and for their groups. */
 /* to = the value of a load, or of a broadcast of one, that converts them. */
 void whole_load(struct block *b, const struct expr *e, int to);
+/* Counts the constants that a product needs. */
+void whole_look_at_dot(struct block *b, const struct expr *e);
 /* to += a * b, of whole numbers or their groups. */
 void whole_multiply_add(struct block *b, const struct expr *e, int to);
 /* to = the lower or upper 4 bits of each byte (EXPR_LOW4, EXPR_HIGH4), and the constant for it. */

@@ -306,13 +306,41 @@ static int has_dot(const struct block *b, int lanes)
 	return lanes == 16 && b->x->dots >> DTYPE_U8 & 1;
 }
 
+/* Pairs of 1, by which an instruction multiplies pairs to sum them. */
+static double ones(void)
+{
+	return block_of_bits(0x10001);
+}
+
+/* sum += a * b of groups, by sums of two products that have 16 bits. */
+static void dot_low(struct block *b, const struct expr *e, struct operand a, struct operand other,
+		    struct operand sum)
+{
+	const struct held t = block_take(b);
+	const struct operand pairs = x86_vector(e->lanes, t.number);
+
+	x86_line(b->x, "vpmaddubsw %s, %s, %s", other.text, a.text, pairs.text);
+	x86_line(b->x, "vpmaddwd %s, %s, %s", block_constant_operand(b, ones(), e->lanes).text,
+		 pairs.text, pairs.text);
+	x86_line(b->x, "vpaddd %s, %s, %s", pairs.text, sum.text, sum.text);
+	block_drop(b, t);
+}
+
+void whole_look_at_dot(struct block *b, const struct expr *e)
+{
+	if (e->kind == EXPR_DOT && e->low && e->lanes == 8)
+		b->uses[block_constant(b, ones())]++;
+}
+
 void whole_multiply_add(struct block *b, const struct expr *e, int to)
 {
 	const struct operand sum = x86_vector(e->lanes, to);
 	struct held a = block_value(b, e->a), g, t;
 	struct operand other = block_second(b, e->b, &g), first = x86_vector(e->lanes, a.number);
 
-	if (e->kind == EXPR_DOT && e->a->elem == ELEM_U8X4 && !has_dot(b, e->lanes)) {
+	if (e->kind == EXPR_DOT && e->low && e->lanes == 8) {
+		dot_low(b, e, first, other, sum);
+	} else if (e->kind == EXPR_DOT && e->a->elem == ELEM_U8X4 && !has_dot(b, e->lanes)) {
 		block_fail(b, "it multiplies groups of u8, for which there is no instruction");
 	} else if (e->kind == EXPR_DOT && has_dot(b, e->lanes)) {
 		x86_line(b->x, "%s %s, %s, %s", e->a->elem == ELEM_U8X4 ? "vpdpbusd" : "vpdpwssd",
