@@ -372,6 +372,33 @@ static void test_static(void)
 	refused(" vl=8 nv=1 mr=8 pack_a=1", &tiny, "workspace");
 }
 
+/* On a machine whose products of pairs take an addition each, weights that get 16 bits as they are
+ * loaded cost nothing, but pairs of the left side do. */
+static void test_pairs(void)
+{
+	const unsigned weights = 1U << TENSOR_WEIGHTS;
+	struct draft left, both, right;
+	struct limits avx2;
+	struct err e = ERR_INIT;
+
+	if (target_isa_limits("avx2", &avx2) < 0)
+		bail_out("avx2 is unknown");
+	avx2.threads = 2;
+	use("conv2d", "ic2048ih7oc512oh7kh1", "nhwc");
+	if (workload_set_dtype(&w, "u8:s8:s32", strlen("u8:s8:s32"), &e) < 0)
+		bail_out("%s", e.msg);
+	left = draft_cold("gemm", " vl=8 nv=2 mr=6 pack_a=1 order=1 wide=1 depth=2", &avx2,
+			  weights);
+	both = draft_cold("gemm", " vl=8 nv=2 mr=6 pack_a=1 order=1 wide=3 depth=2", &avx2,
+			  weights);
+	right = draft_cold("gemm", " vl=8 nv=2 mr=6 pack_a=1 order=1 wide=2 depth=2", &avx2,
+			   weights);
+	if (!ok(left.seconds < both.seconds && both.seconds * 1.2 < right.seconds,
+		"cold weights that get wider as they are loaded have half of the bytes"))
+		diag("%g s, both sides %g s, the right one %g s", left.seconds, both.seconds,
+		     right.seconds);
+}
+
 /* Each site touches what its own index says, also where the one before it is much like it. */
 static void test_sites(void)
 {
@@ -478,6 +505,7 @@ int main(void)
 	test_ahead();
 	test_layout();
 	test_static();
+	test_pairs();
 	arena_free(&arena);
 	return done_testing();
 }

@@ -16,8 +16,9 @@ static const struct {
 	double turn; /* cycles that the jump back of an innermost loop costs beside its ports */
 	double mask; /* operations to make a mask of lanes */
 	double ways; /* of the first-level cache */
-	/* Operations that widen a vector of bf16, and that round one. */
-	double widen, round, round_by_hand;
+	/* Operations that widen a vector, of bf16 or beside additions (widening()), and that round
+	 * one. */
+	double widen, widen_beside, round, round_by_hand;
 } machine = {
 	.load_share = 0.8,
 	.loop = 2,
@@ -26,6 +27,7 @@ static const struct {
 	.mask = 4,
 	.ways = 12,
 	.widen = 2,
+	.widen_beside = 0.25,
 	.round = 2,
 	.round_by_hand = 6,
 };
@@ -388,6 +390,18 @@ static int is_widened(const struct walk *w, const struct expr *load)
 	       (elem_group(load->elem) == 1 || in_memory * elem_group(load->elem) < 4);
 }
 
+/* Operations of the arithmetic ports that make a load wider. Where products of pairs take an
+ * addition each, a vector becomes pairs beside these, at a port that they do not take; a pair that
+ * is broadcast does so twice, and there are more of them (docs/EXPERIMENTS.md, "8 bits on the Zen
+ * 3"). */
+static double widening(const struct walk *w, const struct expr *load)
+{
+	const int beside =
+		load->elem == ELEM_S16X2 && load->lanes > 1 && !(w->m->dots >> DTYPE_U8 & 1);
+
+	return beside ? machine.widen_beside : machine.widen;
+}
+
 /* Operations that round a vector to elements of memory: to bf16 an instruction's, or those in its
  * place; to whole numbers two for their ends, and one each that converts and packs. */
 static double round_ops(const struct walk *w, int buffer)
@@ -441,8 +455,8 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 			return;
 		}
 		if (is_widened(w, x))
-			count(w, WALK_ARITH, x->lanes, here, times * machine.widen,
-			      share * machine.widen);
+			count(w, WALK_ARITH, x->lanes, here, times * widening(w, x),
+			      share * widening(w, x));
 		count(w, WALK_LOAD, x->lanes, here, times, share);
 		if (x->lanes == 1)
 			w->scalars += share * w->outside[w->depth];
