@@ -10,7 +10,7 @@
 # name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter. A set with bred- in its name has the references of the set with halves- in
-# that place, if that is recorded: the times of both are then told in the same measure.
+# that place, or without it, if that is recorded: the times of both are then told in the same measure.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/CPU/NAME.zst; SPACES=CPU names the folder, one for each CPU (zen4). Nothing
@@ -50,6 +50,16 @@ propose() { # [strategy:]n workload
 	else
 		"$bin/tl-gen" --search="$strategy" --cache="$cache" -n "${1#*:}" "$2"
 	fi
+}
+
+recorded_like() { # set: the recording whose references it has, or nothing
+	for part in halves- ''; do
+		other=$to/$(echo "$1" | sed "s/bred-/$part/").zst
+		[ "$other" = "$to/$1.zst" ] || [ ! -f "$other" ] || {
+			echo "$other"
+			return
+		}
+	done
 }
 
 first_of() { # stem: the first record that the recording $like has of the workload
@@ -108,8 +118,7 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
 		zstdcat "$to/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
 	fi
-	like=$to/$(echo "$set" | sed 's/bred-/halves-/').zst
-	[ "$like" != "$to/$set.zst" ] && [ -f "$like" ] || like=
+	like=$(recorded_like "$set")
 	echo "$set: $n candidates of each workload of $file ${pattern:-}" >&2
 	grep -e "\"prob\":\"${pattern:-.}" "$dir/$set/workloads" | while read -r workload; do
 		id=${workload#*\"workload_id\":\"}
