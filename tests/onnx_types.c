@@ -140,6 +140,15 @@ static void test_quantized_operators(void)
 	expect(&g, 13, CONV " (u8:s8:u8) bias,scale,shift,pad", "QLinearConv");
 
 	g = quantized_image(VALUE_U8);
+	node(&g, "com.microsoft:DequantizeLinear xq s zero -> xd", "");
+	node(&g, "com.microsoft:DequantizeLinear wq s -> wd", "");
+	conv(&g, "Conv xd wd -> a");
+	node(&g, "com.microsoft:QuantizeLinear a s zero -> q", "");
+	node(&g, "DequantizeLinear q s zero -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " (u8:s8:u8) bias,scale,shift,pad", "what onnxruntime quantizes with");
+
+	g = quantized_image(VALUE_U8);
 	conv(&g, "ConvInteger xq wq zero -> q");
 	node(&g, "Cast q -> y", "to=1");
 	output(&g, "y");

@@ -228,6 +228,14 @@ static void embed_norm(struct rewrite *r)
 			NULL, "$0 = " type "(0) *"                                                 \
 		}                                                                                  \
 	}
+/* ONNX has the operator, too, since another set or for fewer types. */
+#define SAME(call)                                                                                 \
+	{                                                                                          \
+		{NULL, "$0 = " call " *"},                                                         \
+		{                                                                                  \
+			NULL, "$0 = " call " *"                                                    \
+		}                                                                                  \
+	}
 #define REAL_RESULT(type)                                                                          \
 	"real1 = DequantizeLinear(0 1 2) axis=1; real2 = DequantizeLinear(3 4 5) axis=1; "         \
 	"result = " type "(real1 real2); $0 = QuantizeLinear(result 6 7)"
@@ -241,6 +249,7 @@ static const struct rewrite_row table[] = {
 	{"", "QLinearMatMul", {{0}, {rewrite_linear_matmul}}},
 	{MS, "Attention", {{rewrite_ms_attention}, {rewrite_run_attention}}},
 	{MS, "BiasGelu", {{bias_gelu}, {bias_gelu}}},
+	{MS, "DequantizeLinear", SAME("DequantizeLinear(0 1 2)")},
 	{MS, "DynamicQuantizeLSTM", {{rewrite_dynamic_lstm}}},
 	{MS, "DynamicQuantizeMatMul", {{rewrite_dynamic_matmul}}},
 	{MS, "EmbedLayerNormalization", {{embed_norm}, {embed_norm}}},
@@ -249,6 +258,7 @@ static const struct rewrite_row table[] = {
 	{MS, "FusedGemm", {{fused, "Gemm"}, {fused, "Gemm"}}},
 	{MS, "FusedMatMul", {{NULL, "$0 = MatMul(0 1) *-activation"}, {rewrite_run_matmul}}},
 	{MS, "Gelu", {{0}, {NULL, "$0 = Gelu(0)"}}},
+	{MS, "GridSample", SAME("GridSample(0 1)")},
 	{MS, "GroupQueryAttention", {{rewrite_group_query}, {rewrite_run_group_query}}},
 	{MS, "MatMulBnb4", {{rewrite_matmul_bits}}},
 	{MS, "MatMulFpQ4", {{rewrite_matmul_bits}}},
@@ -258,6 +268,7 @@ static const struct rewrite_row table[] = {
 	{MS, "NhwcConv", {{fused, "Conv"}}, 1},
 	{MS, "NhwcFusedConv", {{fused, "Conv"}}, 1},
 	{MS, "NhwcMaxPool", POOL("MaxPool"), 1},
+	{MS, "Pad", SAME("Pad(0 1 2)")},
 	{MS, "QAttention", {{rewrite_q_attention}, {rewrite_run_q_attention}}},
 	/* A, scale, zero, B, scale, zero, C, and the scale and zero of the result. */
 	{MS,
@@ -280,11 +291,14 @@ static const struct rewrite_row table[] = {
 	 {{0},
 	  {NULL, "real1 = DequantizeLinear(1 2 3) axis=1; real2 = DequantizeLinear(4 5 6) axis=1; "
 		 "result = Where(0 real1 real2); $0 = QuantizeLinear(result 7 8)"}}},
+	{MS, "QuantizeLinear", SAME("QuantizeLinear(0 1 2)")},
 	{MS, "QuickGelu", {{0}, {rewrite_quick_gelu}}},
+	{MS, "Range", SAME("Range(0 1 2)")},
 	{MS, "RotaryEmbedding", {{0}, {rewrite_run_rotary}}},
 	{MS, "SkipLayerNormalization", {{skip_norm}, {skip_norm}}},
 	{MS, "SkipSimplifiedLayerNormalization", {{skip_norm}, {skip_norm}}},
 	{MS, "TransposeMatMul", {{NULL, "$0 = MatMul(0 1) *-activation"}, {rewrite_run_matmul}}},
+	{MS, "Trilu", SAME("Trilu(0 1)")},
 	{NHWC, "AveragePool", POOL("AveragePool"), 1},
 	{NHWC, "Conv", {{fused, "Conv"}}, 1},
 	{NHWC, "MaxPool", POOL("MaxPool"), 1},
