@@ -12,6 +12,9 @@ halves() { grep -c '"algo":"gemm_bf16x2"' "$1"; }
 
 gen >"$tmp/all" && [ "$(halves "$tmp/all")" -ge 50 ]
 ok $? 'kernels by halves are proposed where there are tile registers'
+echo '{"tl":1,"type":"workload","op":"conv2d","prob":"ic64ih14oc64oh14kh3ph1"}' | "$bin/tl-check" --fix |
+	"$bin/tl-gen" --arch=avx512_amx -n 50 -a direct_bf16x2 >"$tmp/conv" && [ "$(grep -c '"algo":"direct_bf16x2"' "$tmp/conv")" -eq 50 ]
+ok $? 'and of convolutions'
 gen --strict >"$tmp/strict" && [ "$(halves "$tmp/strict")" -eq 0 ] && candidates "$tmp/all" | grep -v gemm_bf16x2 >"$tmp/others" &&
 	candidates "$tmp/strict" | cmp -s - "$tmp/others"
 ok $? '--strict: they are not, and all others are'

@@ -210,8 +210,8 @@ void range_wide(struct range *r, int knob, const struct workload *w, int64_t dep
 
 	if (r->space && wide != is)
 		list_wide(r, knob, wide);
-	else if (r->space && !dtypes_are_f32(&w->dtype))
-		knob_add(r->space, knob, 0);
+	else if (r->space && (!dtypes_are_f32(&w->dtype) || r->tmul))
+		knob_add(r->space, knob, 0); /* the knob of depth, which follows, has a value */
 	if (!r->knob)
 		return;
 	within(r, knob, 0, wide == is ? 0 : RANGE_WIDE_LEFT | RANGE_WIDE_RIGHT);
