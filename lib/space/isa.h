@@ -6,16 +6,16 @@
  * VIA CPUs". Where CPUs of one instruction set differ, the row is a server's of 2023.
  *
  * bf16: a load widens by a shift, and AVX-512 leaves lanes out by its masks; AVX2 has no masks for
- * elements of 16 bits, so nests that need these are GNU C there. A store rounds by vcvtneps2bf16,
- * or by adding half of the last place where the processor lacks AVX512_BF16. vdpbf16ps multiplies
- * pairs, and treats numbers below the smallest normal one as zero. Such an instruction is a bit of
- * a machine's limits (`dots`), not another instruction set: avx512_bf16 is of the family avx512,
- * whose name records and envs have. So printers are told of the machine. Partial sums never wait in
- * a result of bf16. A sum of an odd number of values has no pairs: `fma` computes it, but direct
- * pads an odd number of channels below 16 in the copy of its band, where zeros follow those of each
- * pixel. avx512_amx adds tile registers (lib/nest/tmul.h), which are bits of the limits, too.
- * Trees learned these types on machines with such instructions alone, so elsewhere the draft ranks
- * them (model_knows()).
+ * elements of 16 bits, so those that are there go in pieces (lib/target/x86_short.c). A store
+ * rounds by vcvtneps2bf16, or by adding half of the last place where the processor lacks
+ * AVX512_BF16. vdpbf16ps multiplies pairs, and treats numbers below the smallest normal one as
+ * zero. Such an instruction is a bit of a machine's limits (`dots`), not another instruction set:
+ * avx512_bf16 is of the family avx512, whose name records and envs have. So printers are told of
+ * the machine. Partial sums never wait in a result of bf16. A sum of an odd number of values has no
+ * pairs: `fma` computes it, but direct pads an odd number of channels below 16 in the copy of its
+ * band, where zeros follow those of each pixel. avx512_amx adds tile registers (lib/nest/tmul.h),
+ * which are bits of the limits, too. Trees learned these types on machines with such instructions
+ * alone, so elsewhere the draft ranks them (model_knows()).
  */
 #ifndef TL_SPACE_ISA_H
 #define TL_SPACE_ISA_H

@@ -111,10 +111,9 @@ struct operand block_constant_operand(struct block *b, double value, int lanes);
 struct held block_first_constant(struct block *b, const struct expr *e);
 /* The type of a buffer's elements. */
 enum elem block_elem(const struct block *b, int buffer);
-/* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. */
-/* x86_short.c moves those of 8 elements of one or two bytes each that are valid, for processors
- * without masks for these: to a vector that has zeros behind them, and from a vector that is spent.
- * Both take %rax, %rcx and %rdx. */
+/* Elements of 8 and 16 bits are left out by masks of AVX-512 alone. For other processors,
+ * x86_short.c moves those of 8 elements of one or two bytes each that are valid: to a vector that
+ * has zeros behind them, and from a vector that is spent. Both take %rax, %rcx and %rdx. */
 void short_load(struct block *b, const struct affine *valid, struct operand from, int bytes,
 		int to);
 void short_store(struct block *b, const struct affine *valid, int bytes, int from,
