@@ -11,7 +11,8 @@
  * the best by both is the answer. Without a model, the answer is the first schedule that fits; if
  * none does, it is the candidate that the analytic draft expects to be the fastest. With a model,
  * too, the first that fits is the answer where it was measured in this env and the post-ops alone
- * differ: the model's favourite was measured there, or something better was.
+ * differ: the model's favourite was measured there, or something better was. It is not where the
+ * model expects less than half of the favourite's speed: then only bad ones were measured.
  *
  * Zero-shot (tl-query --predict): known results from elsewhere and the portfolio, fitted to the
  * workload, are the parents of an evolutionary search by the model. The candidate with the best
