@@ -70,6 +70,12 @@ static void test_alike(void)
 	r.budget = 4 * (OPS - 1) - 1;
 	ok(decide(&r) == 4 && op[1].budget == 4 && op[2].budget == 4 && !op[4].budget,
 	   "what is like a known one need not wait");
+	op[0].exhausted = 1;
+	ok(decide(&r) == 4 && op[1].budget == 4 && op[2].budget == 4 && !op[0].budget,
+	   "nor where that one has stopped");
+	r.budget = 0;
+	ok(!decide(&r) && !strcmp(op[1].reason, "the round has no candidates"),
+	   "without candidates none waits: %s", op[1].reason);
 	r.budget = 4 * OPS;
 	history(0, 0, 0, NAN, 0);
 	op[0].like = "3x3";

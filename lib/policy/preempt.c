@@ -41,6 +41,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/err.h"
 #include "lib/base/sort.h"
@@ -334,7 +335,9 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 	if (!isnan(a->spent))
 		snprintf(took, sizeof took, ", which took %.2g core-seconds each", a->cost);
 	op->tune = op->budget > 0;
-	if (!op->tune && !op->ntries)
+	if (!op->tune && !r->budget)
+		policy_say(op, "the round has no candidates");
+	else if (!op->tune && !op->ntries)
 		policy_say(op, "its first candidates wait for a later round");
 	else if (!op->tune)
 		policy_say(
@@ -355,15 +358,28 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 			100 * (1 - exp(-a->doubling)));
 }
 
-static void share_budget(const struct arm **going, int n, int64_t budget,
-			 const struct policy_rules *r)
+/* For whose first candidates may an operator wait? For nobody's where another, which may have
+ * stopped since, was tried: its best is known. */
+static const char *waits_for(const struct policy_op *op, const struct arm *arm, int narms)
+{
+	for (int i = 0; i < narms && op->like; i++)
+		if (arm[i].op->ntries && arm[i].op->like && !strcmp(arm[i].op->like, op->like))
+			return NULL;
+	return op->like;
+}
+
+/* Of the arms these n go on. */
+static void share_budget(const struct arm *arm, int narms, const struct arm **going, int n,
+			 int64_t budget, const struct policy_rules *r)
 {
 	struct share *s = xcalloc((size_t)n, sizeof *s);
 	double all = 0;
 
 	for (int i = 0; i < n; i++) {
-		s[i] = (struct share){going[i]->op, going[i]->weight / going[i]->cost,
-				      (double)going[i]->op->ntries, 0};
+		s[i] = (struct share){.op = going[i]->op,
+				      .weight = going[i]->weight / going[i]->cost,
+				      .tries = (double)going[i]->op->ntries,
+				      .like = waits_for(going[i]->op, arm, narms)};
 		all += going[i]->weight;
 	}
 	share_out(s, n, budget);
@@ -451,7 +467,7 @@ static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 		}
 	}
 	if (ngoing)
-		share_budget(going, ngoing, give_turns(turn, nturn, rules), rules);
+		share_budget(arm, n, going, ngoing, give_turns(turn, nturn, rules), rules);
 	for (int i = 0; i < nturn && !ngoing; i++)
 		policy_say(turn[i]->op,
 			   "no gain of %.3g%% in the last %lld candidates, and no other goes on",

@@ -66,21 +66,13 @@ static void share_rest(struct share *s, int n, int64_t budget)
 	}
 }
 
-/* Are the first candidates of another, which differs from s[i] in post-ops alone, chosen in this
- * round? */
+/* Are the first candidates of another that is like s[i] chosen in this round? */
 static int has_pioneer(const struct share *s, int n, int i)
 {
-	const char *like = s[i].op->like;
-	int found = 0;
-
-	for (int k = 0; k < n && like; k++) {
-		if (k == i || !s[k].op->like || strcmp(s[k].op->like, like))
-			continue;
-		if (s[k].op->ntries)
-			return 0; /* its best is known */
-		found |= s[k].op->budget > 0;
-	}
-	return found;
+	for (int k = 0; k < n && s[i].like; k++)
+		if (k != i && s[k].like && !strcmp(s[k].like, s[i].like) && s[k].op->budget > 0)
+			return 1;
+	return 0;
 }
 
 static int64_t count_new(const struct share *s, int n)

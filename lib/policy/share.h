@@ -13,13 +13,16 @@ struct share {
 	double weight; /* positive */
 	double tries;  /* known before; share_out() adds what it gives first */
 	double budget; /* set by share_out(); not yet whole */
+	/* Of those with equal texts the first begins, and others may wait for it; NULL: it waits
+	 * for none. */
+	const char *like;
 };
 
 /* Gives all of the budget to n operators, 1 or more, whose own budgets are 0 before. An operator
- * without tries gets SHARE_MIN first. Where the budget is too small for all of these, operators
- * that differ in post-ops alone wait for the first of them, and the round is the smaller: the next
- * one can try its best for them. Another share of less than SHARE_MIN goes to others, unless nobody
- * has a larger one. Sorts the shares. */
+ * without tries gets SHARE_MIN first. Where the budget is too small for all of these, those that
+ * are alike wait for the first of them, and the round is the smaller: the next one can try its best
+ * for them. Another share of less than SHARE_MIN goes to others, unless nobody has a larger one.
+ * Sorts the shares. */
 void share_out(struct share *s, int n, int64_t budget);
 
 #endif
