@@ -378,7 +378,7 @@ static void test_pairs(void)
 {
 	const unsigned weights = 1U << TENSOR_WEIGHTS;
 	struct draft left, both, right;
-	struct limits avx2;
+	struct limits avx2, wide = avx512;
 	struct err e = ERR_INIT;
 
 	if (target_isa_limits("avx2", &avx2) < 0)
@@ -397,6 +397,12 @@ static void test_pairs(void)
 		"cold weights that get wider as they are loaded have half of the bytes"))
 		diag("%g s, both sides %g s, the right one %g s", left.seconds, both.seconds,
 		     right.seconds);
+	wide.dots = 0;
+	left = draft("gemm", " vl=16 nv=2 mr=6 pack_a=1 order=1 wide=1 depth=2", &wide);
+	both = draft("gemm", " vl=16 nv=2 mr=6 pack_a=1 order=1 wide=3 depth=2", &wide);
+	if (!ok(both.compute_cycles * 1.1 < left.compute_cycles,
+		"vectors of AVX-512 have no third port for that"))
+		diag("%g cycles, both sides %g", left.compute_cycles, both.compute_cycles);
 }
 
 /* Each site touches what its own index says, also where the one before it is much like it. */

@@ -391,13 +391,13 @@ static int is_widened(const struct walk *w, const struct expr *load)
 }
 
 /* Operations of the arithmetic ports that make a load wider. Where products of pairs take an
- * addition each, a vector becomes pairs beside these, at a port that they do not take; a pair that
- * is broadcast does so twice, and there are more of them (docs/EXPERIMENTS.md, "8 bits on the Zen
- * 3"). */
+ * addition each, a vector of AVX2 becomes pairs beside these, at a port that they do not take
+ * (those of AVX-512 have two ports for all); a pair that is broadcast does so twice, and there are
+ * more of them (docs/EXPERIMENTS.md, "8 bits on the Zen 3"). */
 static double widening(const struct walk *w, const struct expr *load)
 {
-	const int beside =
-		load->elem == ELEM_S16X2 && load->lanes > 1 && !(w->m->dots >> DTYPE_U8 & 1);
+	const int beside = load->elem == ELEM_S16X2 && load->lanes > 1 && w->m->lanes < 16 &&
+			   !(w->m->dots >> DTYPE_U8 & 1);
 
 	return beside ? machine.widen_beside : machine.widen;
 }
