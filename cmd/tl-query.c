@@ -463,8 +463,8 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 
 	if (answers_any())
 		return answer_any(q, w, count, e);
-	if (q->db && match_find(q->matcher, w, predict && top < FOREIGN ? FOREIGN : top, &q->record,
-				&m, e) < 0)
+	if (q->db && match_find(q->matcher, w, predict && q->model,
+				predict && top < FOREIGN ? FOREIGN : top, &q->record, &m, e) < 0)
 		return -1;
 	if (predict && m.how != MATCH_EXACT) /* of all that is known elsewhere the model chooses */
 		return zero_shots_put(q->predicted, w, &m, &q->record, e);
@@ -499,7 +499,7 @@ static int note(struct query *q, const struct workload *w, const char *record, s
 	*k = (struct noted){*w, NULL};
 	*q->noted_end = k;
 	q->noted_end = &k->next;
-	if (q->matcher && match_find(q->matcher, w, 1, &q->record, &m, e) < 0)
+	if (q->matcher && match_find(q->matcher, w, 0, 1, &q->record, &m, e) < 0)
 		return -1;
 	return m.how == MATCH_EXACT ? 0 : few_shots_add(q->shots, w->id.s, record, n, e);
 }

@@ -194,8 +194,15 @@ static int find_kind(struct matcher *m, const struct op *op, int anywhere, struc
 			       &k->n, e);
 }
 
-/* The nearest workloads, nearest first; the lower id goes first where two are as near. */
-static int nearest(const struct kind *k, const struct workload *w, int most,
+/* Is there no other difference than post-ops? The types are equal. */
+static int differ_in_posts(const struct workload *a, const struct workload *b)
+{
+	return a->layout == b->layout && a->rhs_const == b->rhs_const && !strcmp(a->prob, b->prob);
+}
+
+/* The nearest workloads, nearest first; the lower id goes first where two are as near. alike: those
+ * that differ in post-ops alone. */
+static int nearest(const struct kind *k, const struct workload *w, int alike, int most,
 		   const struct workload **near)
 {
 	double distance[MATCH_NEAR];
@@ -205,7 +212,8 @@ static int nearest(const struct kind *k, const struct workload *w, int most,
 		double d;
 		int j;
 
-		if (!dtypes_equal(&k->w[i].dtype, &w->dtype) || !strcmp(k->w[i].id.s, w->id.s))
+		if (!dtypes_equal(&k->w[i].dtype, &w->dtype) || !strcmp(k->w[i].id.s, w->id.s) ||
+		    (alike && !differ_in_posts(&k->w[i], w)))
 			continue;
 		d = match_distance(w, &k->w[i]);
 		if (n == most && d >= distance[n - 1])
@@ -231,12 +239,6 @@ static int is_valid_for(struct matcher *m, const struct store_result *r, const s
 	return !json_parse(&m->doc, r->record, r->record_n, &ignored) &&
 	       !candidate_from_json(&c, &m->doc, 0, &ignored) &&
 	       algo_valid(c.algo, w, c.knob, &why) == 1;
-}
-
-/* Is there no other difference than post-ops? The types are equal. */
-static int differ_in_posts(const struct workload *a, const struct workload *b)
-{
-	return a->layout == b->layout && a->rhs_const == b->rhs_const && !strcmp(a->prob, b->prob);
 }
 
 static const char *why_near(const struct workload *there, const struct workload *here,
@@ -299,16 +301,19 @@ static int try_near(struct matcher *m, const struct workload *there, const struc
 	return 1;
 }
 
-static int find_near(struct matcher *m, const struct workload *w, int anywhere, int64_t top,
+enum where { ALIKE_HERE, HERE, ANYWHERE };
+
+static int find_near(struct matcher *m, const struct workload *w, enum where where, int64_t top,
 		     struct arena *a, struct match *out, struct err *e)
 {
 	const struct workload *near[MATCH_NEAR];
+	const int anywhere = where == ANYWHERE;
 	struct kind *k;
 	int n, found = 0;
 
 	if (find_kind(m, w->op, anywhere, &k, e) < 0 || read_envs(m, e))
 		return -1;
-	n = nearest(k, w, MATCH_NEAR, near);
+	n = nearest(k, w, where == ALIKE_HERE, MATCH_NEAR, near);
 	for (int i = 0; i < n && !found; i++) {
 		if (!anywhere)
 			found = try_near(m, near[i], w, m->here, top, a, out, e);
@@ -325,11 +330,11 @@ int match_near(struct matcher *m, const struct workload *w, int most, const stru
 
 	if (find_kind(m, w->op, 0, &k, e) < 0)
 		return -1;
-	return nearest(k, w, most < MATCH_NEAR ? most : MATCH_NEAR, near);
+	return nearest(k, w, 0, most < MATCH_NEAR ? most : MATCH_NEAR, near);
 }
 
-int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,
-	       struct match *out, struct err *e)
+int match_find(struct matcher *m, const struct workload *w, int alike_first, int64_t top,
+	       struct arena *a, struct match *out, struct err *e)
 {
 	int found;
 
@@ -337,12 +342,14 @@ int match_find(struct matcher *m, const struct workload *w, int64_t top, struct 
 	found = store_top(m->s, w->id.s, m->here->id, top, a, &out->result, &out->n, e);
 	if (found > 0)
 		out->how = MATCH_EXACT;
+	if (!found && alike_first)
+		found = find_near(m, w, ALIKE_HERE, top, a, out, e);
 	if (!found)
 		found = find_in_env(m, w->id.s, top, a, out, e);
 	if (!found)
-		found = find_near(m, w, 0, top, a, out, e);
+		found = find_near(m, w, HERE, top, a, out, e);
 	if (!found)
-		found = find_near(m, w, 1, top, a, out, e);
+		found = find_near(m, w, ANYWHERE, top, a, out, e);
 	if (!found)
 		out->n = 0;
 	return found;

@@ -33,9 +33,11 @@ struct matcher;
 /* here: the env to answer for; it must outlive the matcher. */
 struct matcher *matcher_open(struct store *s, const struct store_env *here);
 void matcher_close(struct matcher *m);
-/* Finds the best `top` candidates. Texts live in a. */
-int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,
-	       struct match *out, struct err *e);
+/* Finds the best `top` candidates. Texts live in a. alike_first: what was measured in this env for
+ * a workload that differs in post-ops alone comes before other envs, and before nearer workloads.
+ */
+int match_find(struct matcher *m, const struct workload *w, int alike_first, int64_t top,
+	       struct arena *a, struct match *out, struct err *e);
 /* Finds the nearest other workloads that have a result in this env, nearest first, at most `most`
  * and MATCH_NEAR of them, into near[]. They live as long as the matcher. Returns how many, or -1.
  */

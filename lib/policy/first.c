@@ -164,7 +164,7 @@ static int take_predicted(const struct first *f, struct arena *a, int64_t *n, st
 
 	if (!s->model || !has_room(f, *n))
 		return 0;
-	if (f->matcher && match_find(f->matcher, s->w, FOREIGN, a, &m, e) < 0)
+	if (f->matcher && match_find(f->matcher, s->w, 1, FOREIGN, a, &m, e) < 0)
 		return -1;
 	rc = zero_shot_find(&z, s->w, m.n ? &m : NULL, &answer, e);
 	if (rc <= 0 || !search_space_point(s, &answer.candidate, &point))

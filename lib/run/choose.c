@@ -176,7 +176,8 @@ int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out
 	arena_reset(&c->record);
 	out->predicted_s = NAN;
 	out->is_decided = 0;
-	if (c->matcher && match_find(c->matcher, w, FOREIGN, &c->record, &m, e) < 0)
+	if (c->matcher &&
+	    match_find(c->matcher, w, c->model != NULL, FOREIGN, &c->record, &m, e) < 0)
 		return -1;
 	if (m.how == MATCH_EXACT &&
 	    (rc = take_choice(c, w, m.result[0].candidate_id.s, out, e)) != 0)
