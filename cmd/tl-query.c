@@ -374,13 +374,16 @@ static int print_result(struct query *q, const struct match *m, const struct sto
 	return rc;
 }
 
-static void print_confidence(const struct zero_shot_answer *c, struct buf *out)
+static void print_confidence(const struct query *q, const struct zero_shot_answer *c,
+			     struct buf *out)
 {
 	char why[120] = "there is no model";
 
 	if (c->beyond)
 		snprintf(why, sizeof why,
 			 "the model's favourite is beyond all that it has seen: %s", c->beyond);
+	else if (q->model)
+		snprintf(why, sizeof why, "the model does not know these types");
 	if (isnan(c->confidence))
 		field_null(out, "confidence", why);
 	else
@@ -397,13 +400,13 @@ static int print_predicted(struct query *q, const struct zero_shot_answer *c, st
 	line->n--; /* the brace */
 	field_object(line, "score");
 	field_number(line, "draft_s", c->draft_s);
-	if (q->model) {
+	if (!isnan(c->value)) {
 		field_fmt(line, "model", "%.5g", c->value);
 		field_fmt(line, "deviation", "%.3g", c->deviation);
 	}
 	buf_ch(line, '}');
 	field_text(line, "match", origin_name(c->origin));
-	print_confidence(c, line);
+	print_confidence(q, c, line);
 	buf_ch(line, '}');
 	return rec_put(q->out, line->s, line->n, e);
 }

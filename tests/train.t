@@ -347,6 +347,10 @@ sed 's/"prob":"[^"]*"/"prob":"mb16_ic2048ih112_oc2048oh112_kh3ph1"/; q' "$worklo
 predict "$tmp/huge" >"$tmp/b"
 [ $? -eq 4 ] && "$bin/tl-check" -q "$tmp/b" && grep -q '"confidence":null,"confidence_why":"the model'"'"'s favourite is beyond all that it has seen: [a-z0-9_]*"' "$tmp/b"
 ok $? 'where it has seen nothing like it, it does not know how sure it is'
+echo '{"tl":1,"type":"workload","op":"matmul","prob":"1x64:64x64","dtype":"f32:u4:f32","post":["groups(32)"]}' >"$tmp/few"
+predict "$tmp/few" >"$tmp/b"
+[ $? -eq 4 ] && "$bin/tl-check" -q "$tmp/b" && grep -q '"score":{"draft_s":[^,}]*},.*"confidence_why":"the model does not know these types"' "$tmp/b"
+ok $? 'types that it does not know have no value'
 # This is the same model, but it says that it has seen only features from -100 to -99. The draft then counts half.
 perl -pe 'if (/"done"/) { $_ = "" } else { s/"(least|most)":\[([^]]*)\]/my $end = $1 eq "least" ? -100 : -99; qq("$1":[) . join(",", map { $end } split(",", $2)) . "]"/ge }' "$tmp/model" | rehash >"$tmp/narrow"
 TL_DB=$tmp/no.db "$bin/tl-query" --predict -m "$tmp/narrow" "$workloads" >"$tmp/b"
