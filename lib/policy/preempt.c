@@ -368,7 +368,7 @@ static const char *waits_for(const struct policy_op *op, const struct arm *arm, 
 	return op->like;
 }
 
-/* Of the arms these n go on. */
+/* These n of the arms go on. */
 static void share_budget(const struct arm *arm, int narms, const struct arm **going, int n,
 			 int64_t budget, const struct policy_rules *r)
 {
