@@ -97,6 +97,10 @@ ok $? 'a workload that is not known gets the nearest'
 query --op conv2d --prob ic130ih28oc128oh28kh3ph1 >"$tmp/out"
 [ $? -eq 4 ] && grep -q 'mb1_ic128ih28_oc128oh28_kh3ph1: ic is 128 there and 130 here, post-op bias is only there, post-op relu is only there' "$tmp/out"
 ok $? 'whichever that is'
+grep '"type":"result".*"post":\["bias","relu"\]' "$tmp/one" | sed 's/"relu"/"leaky_relu(0.1)"/; s/"workload_id":"[^"]*",//; s/"candidate_id":"[^"]*",//' | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$tmp/leaky.db"
+"$bin/tl-query" -d "$tmp/leaky.db" --env e1000000000000000000000000000000 --op conv2d --prob ic128ih28oc128oh28kh3ph1 --post 'bias,leaky_relu(0.2)' >"$tmp/out"
+[ $? -eq 4 ] && grep -q 'conv2d [^:]*: .*post-op leaky_relu(0.1) is leaky_relu(0.2) here"' "$tmp/out"
+ok $? 'and what numbers of post-ops differ'
 query --op matmul --prob 1x512:512x1000 >"$tmp/out"
 [ $? -eq 4 ] && [ "$(grep -c '"algo":"gemm"' "$tmp/out")" -eq 1 ]
 ok $? 'never of another operator'

@@ -241,6 +241,40 @@ static int is_valid_for(struct matcher *m, const struct store_result *r, const s
 	       algo_valid(c.algo, w, c.knob, &why) == 1;
 }
 
+static const struct post_op *post_of(const struct workload *w, enum post kind)
+{
+	for (int i = 0; i < w->npost; i++)
+		if (w->post[i].kind == kind)
+			return &w->post[i];
+	return NULL;
+}
+
+/* Appends what differs in post-ops, behind a mark. */
+static void say_posts(const struct workload *there, const struct workload *here, const char *mark,
+		      struct buf *out)
+{
+	for (int p = 0; p < POSTS; p++) {
+		const struct post_op *x = post_of(there, p), *y = post_of(here, p);
+		char was[POST_TEXT], is[POST_TEXT];
+
+		if (x && y) {
+			post_print(x, was);
+			post_print(y, is);
+			if (!strcmp(was, is))
+				continue;
+			buf_fmt(out, "%s post-op %s is %s here", mark, was, is);
+		} else if (x || y) {
+			buf_fmt(out, "%s post-op %s is only %s", mark, post_name(p),
+				x ? "there" : "here");
+		} else {
+			continue;
+		}
+		mark = ",";
+	}
+	if (*mark == ':')
+		buf_fmt(out, "%s the order of the post-ops is another", mark);
+}
+
 static const char *why_near(const struct workload *there, const struct workload *here,
 			    const char *env, struct arena *a)
 {
@@ -266,13 +300,7 @@ static const char *why_near(const struct workload *there, const struct workload 
 			there->rhs_const ? "there" : "here");
 		mark = ",";
 	}
-	for (int p = 0; p < POSTS; p++) {
-		if (workload_has_post(there, p) == workload_has_post(here, p))
-			continue;
-		buf_fmt(&b, "%s post-op %s is only %s", mark, post_name(p),
-			workload_has_post(there, p) ? "there" : "here");
-		mark = ",";
-	}
+	say_posts(there, here, mark, &b);
 	text = arena_strndup(a, b.s, b.n);
 	buf_free(&b);
 	return text;
