@@ -311,12 +311,13 @@ npy '<i8' '4,' 1 2 -3 4096 >"$tmp/b.npy"
 (cd "$tmp" && zip -q products.npz a.npy b.npy)
 npy '<i8' '4,' 1 2 -3 16777217 >"$tmp/a.npy"
 (cd "$tmp" && zip -q odd.npz a.npy b.npy)
-# Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side.
+# Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side (on
+# some CPUs with weights of 4 bits alone). tl-run has another kernel for one of them.
 "$bin/tl-extract" -q tests/run/packed.onnx | "$bin/tl-gen" -n 48 2>"$tmp/err" |
 	perl -ne 'print if !/"type":"candidate"/ || (/"digits":1/ && /"workload_id":"(\w+)"/ && !$seen{$1}++)' >"$tmp/digits"
 if grep -q '"digits":1' "$tmp/digits"; then
 	TL_LOCKS=$tmp "$bin/tl-measure" -q --final=0 "$tmp/digits" | "$bin/tl-store" -q -d "$tmp/digits.db" >"$tmp/out" &&
-		"$bin/tl-run" -d "$tmp/digits.db" --bench 10ms --json tests/run/packed.onnx >"$tmp/out" && grep -q '"tuned":15' "$tmp/out" &&
+		"$bin/tl-run" -d "$tmp/digits.db" --bench 10ms --json tests/run/packed.onnx >"$tmp/out" && grep -q "\"tuned\":$(($(grep -c '"digits":1' "$tmp/digits") - 1))," "$tmp/out" &&
 		"$bin/tl-run" -d "$tmp/digits.db" -i tests/run/packed.npz -c tests/run/packed.npz --tolerance 1e-5 tests/run/packed.onnx >>"$tmp/out"
 	ok $? 'packed weights with measured kernels' || sed 's/^/# /' "$tmp/out"
 else

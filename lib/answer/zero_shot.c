@@ -9,9 +9,9 @@
 enum { FITS = 8 + MODEL_PORTFOLIO, WEIGHED = 32, TRIES = 4 * WEIGHED };
 
 static const double OFF = 0.1; /* a prediction whose relative error is smaller counts as right */
-/* Of values: half of the speed. On the Zen 3 the best of 42 was up to 0.95 behind the favourite of
- * a model that had not learned from it, and one drawn at random a fifth of the times more than 1.
- */
+/* This difference of values is half of the speed. On the Zen 3 the best of 42 was up to 0.95 behind
+ * the favourite of a model that had not learned from it, and one drawn at random a fifth of the
+ * times more than 1. */
 static const double FAR_BEHIND = 1;
 
 const char *origin_name(enum origin o)

@@ -13,8 +13,7 @@ struct share {
 	double weight; /* positive */
 	double tries;  /* known before; share_out() adds what it gives first */
 	double budget; /* set by share_out(); not yet whole */
-	/* Of those with equal texts the first begins, and others may wait for it; NULL: it waits
-	 * for none. */
+	/* The first of equal texts begins, and others may wait for it; NULL: it waits for none. */
 	const char *like;
 };
 
