@@ -338,7 +338,7 @@ static double bound_of(const struct machine *v, const struct workload *w)
 	return bytes / bandwidth;
 }
 
-/* All but the post-ops, as a text in the input's arena. */
+/* Writes all of a workload but its post-ops as a text, which lies in the input's arena. */
 static const char *without_posts(struct input *in, const struct workload *w)
 {
 	struct buf b = BUF_INIT;

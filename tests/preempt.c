@@ -51,7 +51,8 @@ static void test_first(void)
 	ok(op[0].budget > op[1].budget && op[5].budget >= 4, "more to the large one, some to each");
 }
 
-/* Of operators that differ in post-ops alone, one begins where the budget is short. */
+/* Where the budget is short, one operator begins, and those that differ from it in post-ops alone
+ * wait for it. */
 static void test_alike(void)
 {
 	struct policy_rules r = rules;

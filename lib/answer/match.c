@@ -200,8 +200,8 @@ static int differ_in_posts(const struct workload *a, const struct workload *b)
 	return a->layout == b->layout && a->rhs_const == b->rhs_const && !strcmp(a->prob, b->prob);
 }
 
-/* The nearest workloads, nearest first; the lower id goes first where two are as near. alike: those
- * that differ in post-ops alone. */
+/* Finds the nearest workloads, nearest first; the lower id goes first where two are as near. With
+ * `alike` it takes those alone that differ in nothing but post-ops. */
 static int nearest(const struct kind *k, const struct workload *w, int alike, int most,
 		   const struct workload **near)
 {

@@ -8,8 +8,8 @@
  * A group has as many elements side by side as fill 32 bits. Products of groups are summed by one
  * instruction (EXPR_DOT). Its value is the whole number that these bits are: only loads, stores to
  * registers and to memory of their members, broadcasts, spreads and products know groups, and sums
- * and differences those of s16. A group
- * of s16 is loaded from elements of 16 bits, or from those of 8 bits, which become wider.
+ * and differences those of s16. A group of s16 is loaded from elements of 16 bits, or from those of
+ * 8 bits, which become wider.
  *
  * Expressions stay in single precision: a load widens, and a store rounds. The host keeps all
  * operands as floats, and runners convert them.
