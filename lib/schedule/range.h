@@ -62,8 +62,8 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 		    int packed);
 /* Lists or checks the knob that says whether elements get wider before the products, not at each
  * load (tile_wide()), where the tile of this depth has them so. It does so on the left, if the knob
- * `copy` says that it is copied (what is copied of bf16 is always wide), and in a packed right side.
- * Single precision has 0 alone, and only where tile registers multiply halves. */
+ * `copy` says that it is copied (what is copied of bf16 is always wide), and in a packed right
+ * side. Single precision has 0 alone, and only where tile registers multiply halves. */
 enum range_wide { RANGE_WIDE_LEFT = 1, RANGE_WIDE_RIGHT = 2 };
 #define RANGE_WIDE_KNOB                                                                            \
 	"Elements that are copied or packed in the wider type that is multiplied: 1: the left "    \
