@@ -206,6 +206,26 @@ static void test_halves(void)
 	   "both halves of NaN are NaN, and those of padding are zero");
 }
 
+/* Values half way between two bf16 numbers go to the even one, and large ones to infinity. */
+static void test_rounds(void)
+{
+	enum { N = 6 };
+	static const float is[N] = {0x1.01p0F,	  0x1.03p0F, -0x1.0101p0F,
+				    0x1.fffp127F, INFINITY,  NAN};
+	static const float nearest[N] = {1, 0x1.04p0F, -0x1.02p0F, INFINITY, INFINITY};
+	struct packing p = {.rounds = 1};
+	const int d = packing_dim(&p, N);
+	int same = 1;
+	float out[N + 2];
+
+	packing_axis(&p, d, N + 2, 1);
+	packing_run(&p, is, out);
+	for (int i = 0; i < N - 1; i++)
+		same &= out[i] == nearest[i];
+	ok(same && isnan(out[N - 1]) && out[N] == 0 && out[N + 1] == 0,
+	   "values that are rounded to bf16 stay floats");
+}
+
 int main(void)
 {
 	fill();
@@ -214,6 +234,7 @@ int main(void)
 	test_map();
 	test_joint_map();
 	test_halves();
+	test_rounds();
 	test_long_runs();
 	test_turned();
 	return done_testing();

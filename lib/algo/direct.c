@@ -429,9 +429,7 @@ static void declare(struct direct *s)
 	s->t.b = conv_weights(n, p, s->nr, s->kc, s->group, s->halves);
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	operand_types(n, s->order.w);
-	nest_elem(n, s->t.b,
-		  s->k[WIDE] & RANGE_WIDE_RIGHT ? tile_wide(tile, s->order.w->dtype.src)
-						: tile_elem(tile, s->order.w->dtype.wei));
+	operand_weights(n, s->t.b, s->order.w, tile, s->k[WIDE] & RANGE_WIDE_RIGHT);
 	s->t.tile = tile;
 	s->t.b_half = s->panel / 2;
 	s->t.depth = s->depth;

@@ -264,9 +264,7 @@ static void declare(struct gemm *s)
 	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
 	operand_types(n, s->w);
 	if (s->w->rhs_const)
-		nest_elem(n, s->weights,
-			  s->k[WIDE] & RANGE_WIDE_RIGHT ? tile_wide(tile, s->w->dtype.src)
-							: tile_elem(tile, s->w->dtype.wei));
+		operand_weights(n, s->weights, s->w, tile, s->k[WIDE] & RANGE_WIDE_RIGHT);
 	if (s->halves && !s->k[PACK_A])
 		s->src = product_halves(n, p, s->src, (int)s->k[VL]);
 	s->g.tile = tile;

@@ -122,14 +122,26 @@ static void print_half(const char *name, struct buf *out)
 		name);
 }
 
+/* The function that rounds a value to bf16. */
+static void print_nearest(const char *name, struct buf *out)
+{
+	buf_fmt(out,
+		"static float %s_nearest(float x)\n{\n"
+		"\tunion { float f; unsigned u; } y = {x};\n\n"
+		"\tif (x == x)\n"
+		"\t\ty.u = (y.u + 0x7fff + (y.u >> 16 & 1)) & 0xffff0000;\n"
+		"\treturn y.f;\n}\n\n",
+		name);
+}
+
 static void print_value(const struct packing *p, const char *name, struct buf *out)
 {
 	const int halves = axis_of_halves(p);
 
-	if (halves < 0)
-		buf_str(out, "(float)x");
-	else
+	if (halves >= 0)
 		buf_fmt(out, "%s_half((float)x, a%d)", name, halves);
+	else
+		buf_fmt(out, p->rounds ? "%s_nearest((float)x)" : "(float)x", name);
 }
 
 void packing_print(const struct packing *p, const char *name, struct buf *out)
@@ -137,6 +149,8 @@ void packing_print(const struct packing *p, const char *name, struct buf *out)
 	assert(!p->swizzle.row); /* of GPUs alone */
 	if (axis_of_halves(p) >= 0)
 		print_half(name, out);
+	if (p->rounds)
+		print_nearest(name, out);
 	buf_fmt(out, "static void %s(const float *from, float *to)\n{\n", name);
 	print_matrices(p, out);
 	for (int i = 0; i < p->naxes; i++)

@@ -131,6 +131,11 @@ void nest_elem(struct nest *n, int buffer, enum elem elem)
 	n->buffer[buffer].elem = elem;
 }
 
+void nest_round(struct nest *n, int buffer)
+{
+	n->buffer[buffer].packing->rounds = 1;
+}
+
 void nest_swizzle(struct nest *n, int buffer, int64_t row)
 {
 	struct buffer *b = &n->buffer[buffer];

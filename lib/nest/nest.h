@@ -338,6 +338,8 @@ int nest_near(struct nest *n, const char *name, int64_t size);
 int nest_block(struct nest *n, const char *name, int64_t size);
 /* The elements of a buffer in memory are of this type, single precision otherwise. */
 void nest_elem(struct nest *n, int buffer, enum elem elem);
+/* The values of a packed buffer of floats are rounded to bf16. */
+void nest_round(struct nest *n, int buffer);
 /* Rows of so many elements lie swizzled (swizzle.h) in a block's memory, or packed. Indices mean
  * the same elements as without it. The type of the elements must be set, and no access may go
  * beyond a unit of 16 bytes. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "lib/tile/post.h"
+#include "lib/tile/tile.h"
 
 struct affine window_at(const struct window *w, struct affine i)
 {
@@ -92,6 +93,16 @@ void operand_types(struct nest *n, const struct workload *w)
 		      (b->role == TENSOR_BIAS && dtype_is_int(w->dtype.src)))))
 			nest_elem(n, i, elem_of(workload_dtype(w, b->role)));
 	}
+}
+
+void operand_weights(struct nest *n, int buffer, const struct workload *w, const struct tile *t,
+		     int is_wide)
+{
+	const enum elem wide = tile_wide(t, w->dtype.src);
+
+	nest_elem(n, buffer, is_wide ? wide : tile_elem(t, w->dtype.wei));
+	if (is_wide && wide == ELEM_F32)
+		nest_round(n, buffer);
 }
 
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,

@@ -53,6 +53,11 @@ const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct
 void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, struct affine column,
 		   struct brgemm_out *o);
 
+/* Sets the type of the elements of packed weights, for operand_types() does not know the tile. They
+ * are those that the tile reads; where is_wide is set, those that it widens them to. */
+void operand_weights(struct nest *n, int buffer, const struct workload *w, const struct tile *t,
+		     int is_wide);
+
 /* The bias, packed and padded with zeros: dimension i has `is` values, padded to `padded`. -1: the
  * workload has none. Declares scales and shifts, too, which lie as the bias does. */
 struct extent {

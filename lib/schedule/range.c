@@ -192,21 +192,21 @@ int64_t range_depth(struct range *r, int knob, const struct workload *w, int64_t
 	return depth;
 }
 
-static void list_wide(struct range *r, int knob)
+static void list_wide(struct range *r, int knob, enum elem wide)
 {
 	for (int ways = 0; ways <= (RANGE_WIDE_LEFT | RANGE_WIDE_RIGHT); ways++)
-		knob_add(r->space, knob, ways);
+		if (!(ways & RANGE_WIDE_LEFT) || wide == ELEM_S16)
+			knob_add(r->space, knob, ways);
 }
 
-/* All ways are worth trying: what is wide has twice the bytes. Weights of bf16 as floats are valid,
- * but not proposed: an exported kernel's packing does not round them. */
+/* All ways are worth trying: what is wide has twice the bytes. */
 void range_wide(struct range *r, int knob, const struct workload *w, int64_t depth, int copy)
 {
 	const struct tile *t = tile_of(&w->dtype, depth);
 	const enum elem is = elem_of(w->dtype.src), wide = t ? tile_wide(t, w->dtype.src) : is;
 
-	if (r->space && wide == ELEM_S16)
-		list_wide(r, knob);
+	if (r->space && wide != is)
+		list_wide(r, knob, wide);
 	else if (r->space && (!dtypes_are_f32(&w->dtype) || r->tmul))
 		knob_add(r->space, knob, 0); /* the knob of depth, which follows, has a value */
 	if (!r->knob)

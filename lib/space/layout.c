@@ -116,17 +116,24 @@ static int64_t inside(const struct pack_state *s, int dim, int64_t n, int64_t st
 }
 
 /* Returns the nearest bf16 number: the upper half of a float. */
-static float first_half(float x)
+static float nearest(float x)
 {
-	static const float most = 0x1.fep127F;
 	uint32_t bits;
 
-	if (isnan(x) || fabsf(x) > most)
-		return isnan(x) ? x : copysignf(most, x);
+	if (isnan(x))
+		return x;
 	memcpy(&bits, &x, sizeof bits);
 	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
 	memcpy(&x, &bits, sizeof x);
 	return x;
+}
+
+/* The nearest finite one. */
+static float first_half(float x)
+{
+	static const float most = 0x1.fep127F;
+
+	return fabsf(x) > most ? copysignf(most, x) : nearest(x);
 }
 
 static void take_half(int second, int64_t n, float *x)
@@ -153,6 +160,8 @@ static void pack_run(const struct pack_state *s, int dim, int64_t n, int64_t ste
 			dst[j] = from[j * apart];
 	if (s->halves)
 		take_half(s->at[PACKING_HALVES] > 0, some, dst);
+	for (int64_t j = 0; s->p->rounds && j < some; j++)
+		dst[j] = nearest(dst[j]);
 	memset(dst + some, 0, (size_t)(n - some) * sizeof *dst);
 }
 
@@ -291,6 +300,8 @@ void packing_text(const struct packing *p, struct buf *out)
 			(long long)p->axis[i].step);
 	if (p->swizzle.row)
 		buf_fmt(out, " swizzle %d/%d", p->swizzle.row, p->swizzle.unit);
+	if (p->rounds)
+		buf_str(out, " rounds");
 	for (int i = 0; i < p->nmaps; i++) {
 		const struct packing_map *m = &p->map[i];
 

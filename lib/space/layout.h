@@ -45,6 +45,7 @@ struct packing {
 		int64_t n, step;
 	} axis[LAYOUT_AXES];
 	struct swizzle swizzle; /* of the whole, behind the axes */
+	int rounds; /* values are rounded to bf16, though they stay floats; there are no maps */
 };
 
 /* Adds a logical dimension; returns its number. */
