@@ -7,6 +7,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/base/rng.h"
 #include "lib/nest/check.h"
+#include "lib/space/isa.h"
 #include "lib/space/key.h"
 #include "tests/tap.h"
 
@@ -135,6 +136,32 @@ static void test_large_nests(const char *prob, const char *dtype, const char *la
 	   dtype, layout, valid, refused, wrong);
 }
 
+/* Channels that fill no vectors, and kernel rows that fill no group: tiles of single rows are
+ * offered, and make programs where those of groups have too many loops. */
+static void test_single_rows(void)
+{
+	struct knob_space s = {0};
+	struct err e = ERR_INIT;
+	struct limits vnni;
+	struct candidate c;
+	const char *why = NULL;
+	int has_one = 0;
+
+	start(&c, "conv2d", "g120ic120ih28oc120oh28kh5ph2", "depthwise");
+	if (workload_set_dtype(&c.w, "u8:s8:u8", 8, &e) < 0 ||
+	    isa_limits("avx512_vnni", &vnni) < 0 || !algo_space(c.algo, &c.w, &vnni, &s))
+		bail_out("there is no such space");
+	for (int i = 0; i < s.n; i++)
+		for (int v = 0; !strcmp(c.algo->knob[i].name, "depth") && v < s.knob[i].n; v++)
+			has_one |= s.knob[i].value[v] == 1;
+	set(&c, "vl", 16);
+	set(&c, "mr", 7);
+	set(&c, "once", 1);
+	ok(has_one && algo_valid(c.algo, &c.w, c.knob, &why),
+	   "5x5 by 120 channels in 8 bits has tiles of single kernel rows%s%s", why ? ": " : "",
+	   why ? why : "");
+}
+
 int main(void)
 {
 	struct candidate c;
@@ -142,6 +169,7 @@ int main(void)
 	struct rng rng;
 	int bad = 0;
 
+	test_single_rows();
 	/* algo=gemm;rev=3;target=cpu;tl=1;type=candidate;workload=f0b6c2f5d7fa21638b4b570435ec1e4e;
 	 */
 	start(&c, "matmul", "49x512:512x1000", "gemm");

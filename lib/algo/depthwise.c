@@ -134,11 +134,14 @@ static int fits(const struct workload *w, const struct conv *p, const int64_t *k
 	       has_nest(w, k);
 }
 
-/* Where pairs are the largest groups, single rows are as good: kernels of many rows have no groups
- * at all, as too many tiles would have taps outside the image. */
-static void list_depths(struct range *r, const struct workload *w)
+/* Where pairs are the largest groups, or kernels have more rows than a group, single rows are as
+ * good: kernels of many rows may have no groups at all, as too many tiles would have taps outside
+ * the image. */
+static void list_depths(struct range *r, const struct workload *w, const struct conv *p)
 {
-	if (range_depth(r, DEPTH, w, MOST_DEPTH, -1, 1) == 2)
+	const int64_t depth = range_depth(r, DEPTH, w, MOST_DEPTH, -1, 1);
+
+	if (depth == 2 || p->kh > depth)
 		range_more(r, DEPTH, 1);
 }
 
@@ -165,7 +168,7 @@ static int ranges(const struct workload *w, struct range *r)
 	else
 		range_only(r, ONCE, 0, "no two taps of a kernel row read the same input");
 	if (dtype_is_int(w->dtype.src))
-		list_depths(r, w);
+		list_depths(r, w, &p);
 	else if (k)
 		range_only(r, DEPTH, 1, "kernel rows are multiplied in groups in 8 bits alone");
 	if (!k || r->why)
