@@ -8,7 +8,7 @@
 #include "lib/tile/tile.h"
 #include "tests/tap.h"
 
-enum { LINE = 16, MOST_LINES = 16384 }; /* elements, lines */
+enum { GROUPS = 16, MOST_LINES = 16384 }; /* in a line; lines */
 
 static struct limits granite;
 
@@ -23,11 +23,11 @@ static void make_machine(void)
 }
 
 /* Do the shares of all steps of all tiles hold each line of the panel, and little beyond it? */
-static void covers(int64_t elements, int64_t tiles, int64_t steps)
+static void covers(const struct tile *tile, int64_t elements, int64_t tiles, int64_t steps)
 {
 	static unsigned char is_fetched[MOST_LINES];
-	struct brgemm g = {.tile = &tile_fma};
-	const int64_t lines = ceil_div(elements, LINE);
+	struct brgemm g = {.tile = tile};
+	const int64_t line = (int64_t)GROUPS * tile->group, lines = ceil_div(elements, line);
 	int64_t missed = 0, beyond = 0;
 
 	memset(is_fetched, 0, sizeof is_fetched);
@@ -39,7 +39,7 @@ static void covers(int64_t elements, int64_t tiles, int64_t steps)
 	for (int64_t t = 0; t < tiles; t++)
 		for (int64_t k = 0; k < steps; k++)
 			for (int l = 0; l < g.next_lines; l++) {
-				int64_t at = (t * g.next.c + k * g.next_step) / LINE + l;
+				int64_t at = (t * g.next.c + k * g.next_step) / line + l;
 
 				if (at < MOST_LINES)
 					is_fetched[at] = 1;
@@ -49,13 +49,13 @@ static void covers(int64_t elements, int64_t tiles, int64_t steps)
 		beyond += i >= lines && is_fetched[i];
 	}
 	ok(!missed && beyond <= lines,
-	   "%lld elements, %lld tiles of %lld steps: %lld lines missed, %lld beyond",
-	   (long long)elements, (long long)tiles, (long long)steps, (long long)missed,
+	   "%s, %lld elements, %lld tiles of %lld steps: %lld lines missed, %lld beyond",
+	   tile->name, (long long)elements, (long long)tiles, (long long)steps, (long long)missed,
 	   (long long)beyond);
 }
 
 /* Returns the values of the knob `ahead` that are worth trying there, as bits. */
-static unsigned offered(const char *algo, const char *op, const char *prob)
+static unsigned offered_in(const char *dtype, const char *algo, const char *op, const char *prob)
 {
 	const struct algo *a = algo_find(algo, strlen(algo));
 	struct knob_space s = {0};
@@ -63,7 +63,8 @@ static unsigned offered(const char *algo, const char *op, const char *prob)
 	struct err e = ERR_INIT;
 	unsigned bits = 0;
 
-	if (workload_from_text(&w, op, prob, NULL, NULL, &e))
+	if (workload_from_text(&w, op, prob, NULL, NULL, &e) ||
+	    workload_set_dtype(&w, dtype, strlen(dtype), &e))
 		bail_out("%s: %s", prob, e.msg);
 	if (!algo_space(a, &w, &granite, &s))
 		return 0;
@@ -71,6 +72,11 @@ static unsigned offered(const char *algo, const char *op, const char *prob)
 		for (int v = 0; !strcmp(a->knob[i].name, "ahead") && v < s.knob[i].n; v++)
 			bits |= 1U << s.knob[i].value[v];
 	return bits;
+}
+
+static unsigned offered(const char *algo, const char *op, const char *prob)
+{
+	return offered_in("f32", algo, op, prob);
 }
 
 static void test_offers(void)
@@ -88,11 +94,14 @@ static void test_offers(void)
 int main(void)
 {
 	make_machine();
-	covers(1024 * 48, 6, 1024);
-	covers(1024 * 48, 1, 1024);
-	covers(160 * 32, 2, 160);
-	covers(4608 * 32, 7, 4608);
-	covers(33, 3, 5);
+	covers(&tile_fma, 1024 * 48, 6, 1024);
+	covers(&tile_fma, 1024 * 48, 1, 1024);
+	covers(&tile_fma, 160 * 32, 2, 160);
+	covers(&tile_fma, 4608 * 32, 7, 4608);
+	covers(&tile_fma, 33, 3, 5);
+	covers(&tile_dot_bf16, 2048 * 32, 4, 1024);
+	covers(&tile_dot_u8, 2048 * 32, 4, 512);
+	covers(&tile_dot_s16, 128 * 64, 5, 64);
 	test_offers();
 	return done_testing();
 }

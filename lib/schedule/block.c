@@ -118,8 +118,7 @@ void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, 
 
 void block_panel_ahead(struct brgemm *g, const struct panel_ahead *p)
 {
-	enum { LINE = 16 }; /* groups: each has four bytes */
-	const int64_t line = LINE * g->tile->group, steps = p->tiles * p->steps;
+	const int64_t line = BRGEMM_LINE * g->tile->group, steps = p->tiles * p->steps;
 	const int64_t share = ceil_div(p->elements, steps);
 
 	g->next_lines = (int)ceil_div(share, line);

@@ -272,17 +272,19 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns)
 }
 
 /* Weights that the second cache cannot hold beside the rest come from the third one, and each panel
- * of them is read by all row tiles, the first of which waits. */
-static int is_far(const struct range *r, int64_t elements)
+ * of them is read by all row tiles, the first of which waits. Products in fewer bits take so little
+ * time that waiting for cold weights weighs from a small part of that cache on. */
+static int is_far(const struct range *r, int64_t elements, enum dtype type)
 {
-	enum { PARTS = 2 };
+	enum { PARTS = 2, PARTS_OF_NARROW = 16, BYTE = 8 };
+	const int parts = type == DTYPE_F32 ? PARTS : PARTS_OF_NARROW;
 
-	return elements * (int64_t)sizeof(float) > r->machine->l2 / PARTS;
+	return elements * dtype_bits(type) / BYTE > r->machine->l2 / parts;
 }
 
 void range_ahead(struct range *r, int knob, const struct workload *w, const struct ahead *a)
 {
-	const int panels = r->tmul || (a->weights && dtypes_are_f32(&w->dtype));
+	const int panels = r->tmul || a->weights;
 
 	if (r->knob) {
 		within(r, knob, 0, panels ? AHEAD_PANEL : 1);
@@ -297,7 +299,7 @@ void range_ahead(struct range *r, int knob, const struct workload *w, const stru
 	knob_add(r->space, knob, 0);
 	if (brgemm_may_look_ahead(a->activations, r->machine))
 		knob_add(r->space, knob, 1);
-	if (panels && is_far(r, a->weights))
+	if (panels && is_far(r, a->weights, w->dtype.wei))
 		knob_add(r->space, knob, AHEAD_PANEL);
 }
 

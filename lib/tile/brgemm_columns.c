@@ -34,6 +34,18 @@ void brgemm_close_tile(struct nest *n)
 	nest_close(n);
 }
 
+void brgemm_prefetch_panel(struct nest *n, const struct brgemm *g)
+{
+	const int64_t elements = (int64_t)BRGEMM_LINE * g->tile->group;
+	int line;
+
+	if (!g->next_lines)
+		return;
+	line = nest_for(n, LOOP_UNROLL, "l", af(0), af(g->next_lines));
+	nest_prefetch_far(n, g->next_from, af_add(g->next, af_mul(af_var(line), elements)));
+	nest_close(n);
+}
+
 static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, struct affine row,
 			     int vec)
 {

@@ -22,6 +22,8 @@ const struct affine *brgemm_lanes_left(struct nest *n, const struct brgemm *g,
 /* Unrolled loops over a tile's rows and vectors. */
 void brgemm_open_tile(struct nest *n, const struct brgemm *g, int rows, int *row, int *vec);
 void brgemm_close_tile(struct nest *n);
+/* Prefetches a step's share of the panel that the next tiles will read, if they say so. */
+void brgemm_prefetch_panel(struct nest *n, const struct brgemm *g);
 /* acc = what lies at o; or += (onto). */
 void brgemm_load_columns(struct nest *n, const struct brgemm *g, int rows,
 			 const struct brgemm_out *o, int onto);

@@ -6,6 +6,7 @@
 #include "lib/space/types.h"
 
 enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64, BRGEMM_PARTS = 7 };
+enum { BRGEMM_LINE = 16 }; /* groups in a line: each has four bytes */
 
 struct tile;
 

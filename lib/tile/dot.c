@@ -37,6 +37,7 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 			 ex_reg(n, g->breg, af_var(vec)),
 			 ex_reg_as_is(n, g->acc, brgemm_acc_at(g, af_var(row), vec))));
 	brgemm_close_tile(n);
+	brgemm_prefetch_panel(n, g);
 }
 
 const struct tile tile_dot_bf16 = {

@@ -5,16 +5,6 @@
 #include "lib/tile/brgemm_columns.h"
 #include "lib/tile/tile.h"
 
-/* Prefetches a share of the panel that the next tiles will read. */
-static void prefetch_next(struct nest *n, const struct brgemm *g)
-{
-	enum { LINE = 16 }; /* elements */
-	int line = nest_for(n, LOOP_UNROLL, "l", af(0), af(g->next_lines));
-
-	nest_prefetch_far(n, g->next_from, af_add(g->next, af_mul(af_var(line), LINE)));
-	nest_close(n);
-}
-
 static void load_right(struct nest *n, const struct brgemm *g, struct affine b_at, int vec)
 {
 	nest_store(n, g->breg, af_var(vec), NULL,
@@ -77,8 +67,7 @@ static void step(struct nest *n, const struct brgemm *g, int rows, struct affine
 		step_by_vectors(n, g, rows, a_at, b_at);
 	else
 		step_by_rows(n, g, rows, a_at, b_at);
-	if (g->next_lines)
-		prefetch_next(n, g);
+	brgemm_prefetch_panel(n, g);
 }
 
 const struct tile tile_fma = {
