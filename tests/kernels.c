@@ -1012,15 +1012,43 @@ static void check_extremes(const struct limits *m)
 	   (long long)tally.compiled);
 }
 
-/* Elements of 8 bits are copied and packed as 16, on either side or both; and image tiles of whole
- * numbers are exact. Sources and weights are extremes (k), or, behind those, random. */
-static void check_pairs(const struct limits *m)
+/* A few points of an algorithm, on a problem in whole numbers. */
+struct whole_points {
+	struct points of;
+	const char *op, *prob, *layout, *post;
+};
+
+/* Sources and weights are extremes (k), or, behind those, random. */
+static void check_whole_points(const struct limits *m, const struct whole_points *of, size_t n,
+			       const char *what)
 {
 	enum { EXTREMES = 4 };
-	static const struct {
-		struct points of;
-		const char *op, *prob, *layout, *post;
-	} problems[] = {
+	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
+	const struct shares few = {1, 4};
+	struct tally tally = {0};
+
+	exactly = 1;
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k <= EXTREMES; k++) {
+			struct problem p = {.extremes = k < EXTREMES ? EXTREMES | k : 0};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, of[i].op, of[i].prob, of[i].layout, of[i].post,
+					       &e) < 0 ||
+			    workload_set_dtype(&p.w, types[k > 1], 9, &e) < 0)
+				bail_out("%s", e.msg);
+			check_points(problem_of(&p), &of[i].of, m, &few, &tally);
+		}
+	close_problems();
+	exactly = 0;
+	ok(!tally.bad && tally.assembled, "%s: %s: %lld interpreted, %lld compiled", m->isa, what,
+	   (long long)tally.candidates, (long long)tally.compiled);
+}
+
+/* Elements of 8 bits are copied and packed as 16, on either side or both. */
+static void check_pairs(const struct limits *m)
+{
+	static const struct whole_points problems[] = {
 		{{"direct", 3, "wide", 1}, "conv2d", "ic6ih7oc20oh7kh3ph1", "nhwc", "bias"},
 		{{"direct", 3, "wide", 2}, "conv2d", "ic16ih7oc24oh4kh3sh2ph1", "nhwc", "bias"},
 		{{"direct", 3, "wide", 3}, "conv2d", "ic34ih7oc20oh7kh3ph1", "nchw", "bias,pad"},
@@ -1028,31 +1056,25 @@ static void check_pairs(const struct limits *m)
 		{{"gemm", 3, "wide", 1}, "conv2d", "ic38ih5oc20oh5kh1", "nhwc", "bias"},
 		{{"gemm", 3, "wide", 2}, "matmul", "7x32:32x42", "ab", "bias"},
 		{{"gemm", 3, "wide", 3}, "matmul", "9x50:50x24", "ab", "bias"},
+	};
+
+	check_whole_points(m, problems, sizeof problems / sizeof *problems, "pairs of 16 bits");
+}
+
+/* Image tiles of whole numbers are exact, also for as many channels as they may have. */
+static void check_image_tiles(const struct limits *m)
+{
+	static const struct whole_points problems[] = {
 		{{"winograd", 4, NULL, 0}, "conv2d", "ic32ih6oc24oh6kh3ph1", "nhwc", "bias"},
 		{{"winograd", 4, NULL, 0}, "conv2d", "ic64ih7iw5oc20oh7ow5kh3ph1", "nchw", "bias"},
 		{{"winograd", 4, NULL, 0}, "conv2d", "mb2ic32ih8oc40oh6kh3", "nhwc", ""},
 		{{"winograd", 4, NULL, 0}, "conv2d", "ic32ih8oc24oh8kh3ph2dh1", "nhwc", "bias"},
+		{{"winograd", 4, "m", 4}, "conv2d", "ic96ih6oc24oh6kh3ph1", "nhwc", "bias"},
+		{{"winograd", 3, "mw", 4}, "conv2d", "ic32ih9oc20oh9kh3ph1", "nhwc", "bias"},
+		{{"winograd", 2, "mw", 2}, "conv2d", "ic448ih4oc16oh4kh3ph1", "nhwc", ""},
 	};
-	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
-	const struct shares few = {1, 4};
-	struct tally tally = {0};
 
-	exactly = 1;
-	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-		for (int k = 0; k <= EXTREMES; k++) {
-			struct problem p = {.extremes = k < EXTREMES ? EXTREMES | k : 0};
-			struct err e = ERR_INIT;
-
-			if (workload_from_text(&p.w, problems[i].op, problems[i].prob,
-					       problems[i].layout, problems[i].post, &e) < 0 ||
-			    workload_set_dtype(&p.w, types[k > 1], 9, &e) < 0)
-				bail_out("%s", e.msg);
-			check_points(problem_of(&p), &problems[i].of, m, &few, &tally);
-		}
-	close_problems();
-	exactly = 0;
-	ok(!tally.bad && tally.assembled, "%s: pairs of 16 bits: %lld interpreted, %lld compiled",
-	   m->isa, (long long)tally.candidates, (long long)tally.compiled);
+	check_whole_points(m, problems, sizeof problems / sizeof *problems, "image tiles");
 }
 
 /* Depthwise convolutions multiply kernel rows in groups: some lie outside of the image, the last
@@ -1488,6 +1510,8 @@ int main(void)
 			   "%lld as assembly", (long long)tally.assembled);
 		}
 		check_extremes(&m);
+		if (m.lanes > 1 && !m.tiles)
+			check_image_tiles(&m);
 		if (m.lanes > 1 && !m.dots && !m.tiles) {
 			check_pairs(&m);
 			check_wide_bf16(&m);

@@ -61,6 +61,44 @@ static void test_pairs(int m, int r)
 	ok(alike, "%d outputs of %d taps: rows and columns come in pairs", m, r);
 }
 
+/* All factors are whole, inputs and weights of 8 bits stay within 16 in two directions, and what
+ * comes out is so many times too large. */
+static void test_whole(int m, int r)
+{
+	double most_in = 0, most_weight = 0;
+	struct toom t;
+	int is_whole = 1, is_right = 1;
+
+	toom_make_whole(&t, m, r);
+	for (int i = 0; i < t.n; i++) {
+		double in = 0, weight = 0;
+
+		for (int c = 0; c < t.n; c++)
+			in += fabs(t.bt.m[i][c]);
+		for (int k = 0; k < r; k++)
+			weight += fabs(t.g.m[i][k]);
+		for (int c = 0; c < TOOM_MAX; c++)
+			is_whole &= t.bt.m[i][c] == rint(t.bt.m[i][c]) &&
+				    t.g.m[i][c] == rint(t.g.m[i][c]) &&
+				    t.at.m[i][c] == rint(t.at.m[i][c]);
+		most_in = fmax(most_in, in);
+		most_weight = fmax(most_weight, weight);
+	}
+	for (int d = 0; d < t.n; d++)
+		for (int k = 0; k < r; k++)
+			for (int y = 0; y < m; y++) {
+				double sum = 0;
+
+				for (int i = 0; i < t.n; i++)
+					sum += t.at.m[y][i] * t.g.m[i][k] * t.bt.m[i][d];
+				is_right &= sum == (d == y + k ? t.times : 0);
+			}
+	ok(is_whole && is_right && most_in * most_in / 2 * 256 <= 32768 &&
+		   most_weight * most_weight * 128 <= 32768,
+	   "%d outputs of %d taps in whole numbers: %d times, inputs %g, weights %g", m, r, t.times,
+	   most_in, most_weight);
+}
+
 int main(void)
 {
 	test_filter(1, 1, 1);
@@ -73,6 +111,8 @@ int main(void)
 			test_filter(m, r, 1);
 			test_pairs(m, r);
 		}
+	test_whole(2, 3);
+	test_whole(4, 3);
 	ok(toom_has(4, 3, 1, TOOM_TWO_WAYS) && !toom_has(6, 3, 1, TOOM_TWO_WAYS) &&
 		   toom_has(6, 3, 1, TOOM_FEW_CHANNELS) && !toom_has(3, 3, 1, TOOM_ONE_WAY) &&
 		   !toom_has(6, 7, 1, TOOM_ONE_WAY) && toom_has(5, 3, 2, TOOM_TWO_WAYS) &&

@@ -13,10 +13,13 @@
  * that results alone are rounded. Fewer products pay even where multiply-adds have half the rate of
  * products of pairs.
  *
- * Whole numbers of 8 bits become pairs of 16, whose products are summed in 32, by F(2x2, 3x3)
- * alone. That is exact: inputs become as large as 1020, weights, by a matrix that is doubled in
- * each direction so that it is whole, as large as 1152, and the sum is four times the result. It
- * pays where no instruction multiplies groups of bytes.
+ * Whole numbers of 8 bits become pairs of 16, whose products are summed in 32, by tiles of 2 or 4
+ * pixels a side. That is exact: inputs become as large as 12,800, weights, by matrices that are
+ * whole, as large as 18,432, and the sum becomes 2 or 24 times too large in each direction. Sums
+ * wrap, which does no harm: the odd part of that factor has an inverse in 32 bits, and its even
+ * part takes as many bits from the result, which bounds the channels (most_channels()). 4x4 pixels
+ * take a quarter of the products, 4x2 a third and 2x2 four ninths, each of which costs as much as
+ * two where an instruction multiplies groups of four bytes.
  *
  * A block of tiles is one thread's (lib/schedule/image_block.h). Where there are few tiles, threads
  * may share a block by its panels, and transform the same inputs.
@@ -44,7 +47,7 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 
-enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, GROUPS, AHEAD, KNOBS };
+enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, GROUPS, AHEAD, MW, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -59,12 +62,14 @@ static const struct knob knobs[KNOBS] = {
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 	[GROUPS] = {"groups", 1, "Groups in a block.", .is_rare = 1},
 	[AHEAD] = {"ahead", 0, "1: the weights of the next value are prefetched.", .is_rare = 1},
+	[MW] = {"mw", 0, "Output pixels in a row of an image tile, of whole numbers; 0: m.",
+		.is_rare = 1},
 };
 
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
 enum { FEW_CHANNELS = 4, LEAST_TAPS = 25, LEAST_LANES = 8 };
-enum { MAX_TILES = 256, MAX_EDGES = 6, WHOLE_TILE = 2 };
+enum { MAX_TILES = 256, MAX_EDGES = 6, WHOLE_SMALL = 2, WHOLE_LARGE = 4 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
@@ -116,14 +121,26 @@ static int has_phases(struct conv *p)
 	       take_phases(p->dw, p->sw, &p->iw, &p->ow, &p->pw);
 }
 
-/* Is F(2x2, 3x3) exact in whole numbers of 16 bits, summed in 32? Inputs become as large as 1020,
- * weights as 4.5 * 256, and four times a sum must have room. */
+/* How many channels can be summed exactly? The sum is divided by 2 for two pixels of a direction,
+ * by 8 for four, and must have room in the bits that are left (its other divisors are odd). */
+static int64_t most_channels(int64_t rows, int64_t cols)
+{
+	enum { TAPS = 9, EIGHT = 8, TWO = 2 };
+	static const int64_t product = 255 * 128;
+	const int64_t halves =
+		(rows == WHOLE_LARGE ? EIGHT : TWO) * (cols == WHOLE_LARGE ? EIGHT : TWO);
+
+	return ((int64_t)1 << 31) / halves / (TAPS * product);
+}
+
+/* Is 3x3 exact in whole numbers of 16 bits, summed in 32? */
 static int is_exact(const struct conv *p)
 {
-	enum { MOST_CHANNELS = 1792, PAIR = 2 };
+	enum { PAIR = 2 };
 
 	return p->g == 1 && p->kh == 3 && p->kw == 3 && p->sh == 1 && p->sw == 1 && !p->fills &&
-	       p->ic % (PAIR * LEAST_LANES) == 0 && p->ic <= MOST_CHANNELS;
+	       p->ic % (PAIR * LEAST_LANES) == 0 &&
+	       p->ic <= most_channels(WHOLE_SMALL, WHOLE_SMALL);
 }
 
 /* In a direction of one tap the image is as large as the output. */
@@ -164,7 +181,7 @@ static struct image image_of(const struct conv *p, int is_whole, const int64_t *
 			  .sum = is_whole ? ELEM_S32 : ELEM_F32};
 
 	s.channels = p->g > 1 ? k[GROUPS] * p->ic : s.ic;
-	image_make(&s, &kernel, (int)k[M]);
+	image_make(&s, &kernel, (int)k[M], (int)(k[MW] ? k[MW] : k[M]));
 	return s;
 }
 
@@ -184,12 +201,19 @@ static void list_blocks(struct range *r, const struct conv *p, int64_t size)
 	}
 }
 
+static int is_whole_side(int64_t pixels)
+{
+	return pixels == WHOLE_SMALL || pixels == WHOLE_LARGE;
+}
+
 static void check_tiles(struct range *r, const struct conv *p, const struct space_to_depth *d)
 {
 	const int64_t *k = r->knob;
 	struct image g;
 
-	range_need(r, (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0 && k[GROUPS] > 0,
+	range_need(r,
+		   (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0 && k[GROUPS] > 0 &&
+			   (!k[MW] || is_whole_side(k[MW])),
 		   "a knob is outside its range");
 	range_need(r, r->why || p->g % k[GROUPS] == 0, "blocks are of equally many groups");
 	range_need(r, has_tile(p, d, k[M]), "there is no such image tile for the kernel's taps");
@@ -234,11 +258,26 @@ static void list_ahead(struct range *r, const struct conv *p)
 		range_only(r, AHEAD, 0, NULL);
 }
 
-/* Whole numbers pay where no instruction multiplies groups of bytes: products of pairs are a
- * quarter as many then. */
-static int pays_whole(const struct limits *m)
+/* Tiles of whole numbers may be no squares. */
+static void list_columns(struct range *r, int is_whole)
 {
-	return !(m->dots >> DTYPE_U8 & 1) && !m->tiles;
+	static const char why[] = "image tiles of reals are squares";
+
+	if (!is_whole && r->knob)
+		range_only(r, MW, 0, why);
+	if (!is_whole || !r->space)
+		return;
+	range_more(r, MW, 0);
+	range_more(r, MW, WHOLE_SMALL);
+	range_more(r, MW, WHOLE_LARGE);
+}
+
+/* Whole numbers pay where no instruction multiplies groups of bytes, or where larger tiles are
+ * exact; but not against tile registers. */
+static int pays_whole(const struct conv *p, const struct limits *m)
+{
+	return (!(m->dots >> DTYPE_U8 & 1) || p->ic <= most_channels(WHOLE_LARGE, WHOLE_SMALL)) &&
+	       !m->tiles;
 }
 
 static void check_whole(struct range *r, const struct conv *p)
@@ -246,9 +285,11 @@ static void check_whole(struct range *r, const struct conv *p)
 	enum { PAIR = 2, SPARE = 2 };
 	const int64_t *k = r->knob;
 
-	range_need(r, k[M] == WHOLE_TILE, "larger image tiles are not exact in whole numbers");
+	range_need(r, is_whole_side(k[M]), "other image tiles are not exact in whole numbers");
+	range_need(r, k[MW] != k[M], "a tile that is a square is written so");
+	range_need(r, p->ic <= most_channels(k[M], k[MW] ? k[MW] : k[M]),
+		   "sums of so many channels are not exact by such tiles");
 	range_need(r, p->ic % (PAIR * k[VL]) == 0, "input channels fill no vectors of pairs");
-	range_need(r, !k[AHEAD], "weights of 16 bits are not prefetched");
 	range_registers(r, (k[MR] + 1) * k[NV] + SPARE);
 }
 
@@ -263,9 +304,9 @@ static int ranges(const struct workload *w, struct range *r)
 
 	if (!applies(w, &p, &d) || (r->machine && r->machine->lanes < 8))
 		return 0;
-	if (is_whole && r->machine && !pays_whole(r->machine))
+	if (is_whole && r->machine && !pays_whole(&p, r->machine))
 		return 0;
-	for (int size = is_whole ? WHOLE_TILE : 8; r->space && size >= 2; size--)
+	for (int size = is_whole ? WHOLE_LARGE : 8; r->space && size >= 2; size--)
 		if (has_tile(&p, &d, size))
 			list_blocks(r, &p, size);
 	if (r->knob)
@@ -285,8 +326,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_unroll(r, UNROLL, 16, 0);
 	range_stream(r, STREAM, w, -1);
 	list_ahead(r, &p);
-	if (is_whole)
-		range_only(r, AHEAD, 0, NULL);
+	list_columns(r, is_whole);
 	return 1;
 }
 

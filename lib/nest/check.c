@@ -94,11 +94,12 @@ static int takes_groups(const struct expr *x, int is_third)
 {
 	return x->kind == EXPR_BCAST || x->kind == EXPR_SPREAD ||
 	       (x->kind == EXPR_DOT && !is_third) || (is_half_bytes(x) && x->elem == ELEM_U8X4) ||
-	       (is_addition(x) && x->elem == ELEM_S16X2 && x->a->elem == x->b->elem);
+	       (is_addition(x) && x->elem == ELEM_S16X2 && x->a->elem == x->b->elem) ||
+	       (x->kind == EXPR_TIMES && x->elem == ELEM_S16X2);
 }
 
 /* Groups are loaded from elements of their type, broadcast and multiplied, and nothing else; those
- * of u8 are halved, those of s16 added. */
+ * of u8 are halved, those of s16 added and multiplied by a factor. */
 static int check_groups(const struct check *c, const struct expr *x)
 {
 	const struct expr *const from[] = {x->a, x->b, x->c};
@@ -128,6 +129,12 @@ static int check_broadcast(const struct check *c, const struct expr *x)
 	return err_set(c->e, "several values are broadcast that are no load of single precision");
 }
 
+/* Is it an operation of whole numbers alone? */
+static int is_by(const struct expr *x)
+{
+	return x->kind == EXPR_TIMES || x->kind == EXPR_HALVES;
+}
+
 static int is_sum(const struct expr *x)
 {
 	return x && x->elem == ELEM_S32;
@@ -146,11 +153,10 @@ static int check_wholes(const struct check *c, const struct expr *x)
 	    (x->kind == EXPR_FMA && is_sum(x->a) && is_sum(x->b) && is_sum(x->c)) ||
 	    (x->kind == EXPR_DOT && is_sum(x->c) == is_sum(x)) ||
 	    (is_addition(x) && is_sum(x->a) && is_sum(x->b)) ||
-	    (x->kind == EXPR_QUARTER && is_sum(x->a)) ||
+	    (is_by(x) && (is_sum(x->a) || x->elem == ELEM_S16X2)) ||
 	    (is_half_bytes(x) && (is_sum(x) || x->elem == ELEM_U8X4)))
 		return 0;
-	if (x->kind == EXPR_DOT || x->kind == EXPR_QUARTER || is_sum(x->a) || is_sum(x->b) ||
-	    is_sum(x->c))
+	if (x->kind == EXPR_DOT || is_by(x) || is_sum(x->a) || is_sum(x->b) || is_sum(x->c))
 		return err_set(c->e, "whole numbers are computed with as if they were others");
 	return 0;
 }

@@ -164,6 +164,15 @@ double elem_add_pairs(double a, double b, int is_difference)
 	return ((x + y) & low) | ((x & ~low) + (y & ~low));
 }
 
+double elem_times(enum elem e, double a, double factor)
+{
+	const uint32_t x = (uint32_t)(int64_t)a, k = (uint32_t)(int64_t)factor, low = 0xffff;
+
+	if (e == ELEM_S16X2)
+		return ((x * k) & low) | (((x >> 16) * k) & low) << 16;
+	return (int32_t)(x * k);
+}
+
 uint32_t elem_read_group(enum elem group, enum elem member, const void *from)
 {
 	uint32_t bits;

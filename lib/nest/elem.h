@@ -57,6 +57,8 @@ double elem_dot(const enum elem of[2], double a, double b, double c);
 /* Returns the sums of the members of two groups of s16, or their differences: the lower 16 bits of
  * each. */
 double elem_add_pairs(double a, double b, int is_difference);
+/* A whole number, or both numbers of a pair of s16, times a whole factor; they wrap. */
+double elem_times(enum elem e, double a, double factor);
 /* The lower 32 bits of a whole number, with their sign. */
 double elem_wrap(double x);
 /* Element i of an array, and the bytes of a value. */

@@ -270,6 +270,15 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
 	return x;
 }
 
+const struct expr *ex_by(struct nest *n, enum expr_kind kind, const struct expr *a, double value)
+{
+	struct expr *x = new_expr(n, kind, a->elem, a->lanes);
+
+	x->a = a;
+	x->value = value;
+	return x;
+}
+
 const struct expr *ex_dot_low(struct nest *n, const struct expr *a, const struct expr *b,
 			      const struct expr *c)
 {

@@ -91,8 +91,6 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return (uint32_t)(int64_t)a & 0x0f0f0f0f;
 	case EXPR_HIGH4:
 		return (uint32_t)(int64_t)a >> 4 & 0x0f0f0f0f;
-	case EXPR_QUARTER:
-		return a / 4;
 	case EXPR_DIV:
 		return a / b;
 	case EXPR_SQRT:
@@ -168,6 +166,12 @@ static int operation(struct interp *s, const struct expr *x, struct value *out)
 				return err_set(s->e, "a product of 4 bits has a value of more");
 		for (int i = 0; i < x->lanes; i++)
 			out->v[i] = elem_dot(types, a[i], b[i], c[i]);
+	} else if (x->kind == EXPR_TIMES) {
+		for (int i = 0; i < x->lanes; i++)
+			out->v[i] = elem_times(x->elem, a[i], x->value);
+	} else if (x->kind == EXPR_HALVES) {
+		for (int i = 0; i < x->lanes; i++)
+			out->v[i] = ldexp(a[i], -(int)x->value);
 	} else if (x->elem == ELEM_S16X2) {
 		for (int i = 0; i < x->lanes; i++)
 			out->v[i] = elem_add_pairs(a[i], b[i], x->kind == EXPR_SUB);

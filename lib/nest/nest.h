@@ -205,7 +205,9 @@ enum expr_kind {
 	EXPR_LOW4,  /* the lower 4 bits of each byte of a, a group of u8 (elem.h) or a whole number
 		       that was loaded from one */
 	EXPR_HIGH4, /* the upper 4 bits of each such byte */
-	EXPR_QUARTER, /* of a whole number, of which nothing is left over */
+	EXPR_TIMES, /* a * value, a whole factor: of a whole number, or of both of a pair of
+		       s16; it wraps */
+	EXPR_HALVES, /* of a whole number the half, `value` times over; nothing is left over */
 	EXPR_DIV,
 	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
@@ -228,7 +230,7 @@ struct expr {
 	enum expr_kind kind;
 	enum elem elem;
 	int lanes;
-	double value;		      /* CONST */
+	double value;		      /* CONST, TIMES, HALVES */
 	const struct expr *a, *b, *c; /* operands */
 	int buffer;		      /* LOAD */
 	struct affine index; /* LOAD, in elements (REG: in registers); SPREAD, PICK: a constant once
@@ -436,6 +438,8 @@ int ex_exchange_from(const struct expr *x, int lane);
  * constant that is no NaN, this costs no more than EXPR_MAX. */
 const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct expr *a,
 			    const struct expr *b);
+/* An operation that has a value beside its operand. */
+const struct expr *ex_by(struct nest *n, enum expr_kind kind, const struct expr *a, double value);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
 /* EXPR_DOT of a group a of u8 whose elements have 4 bits. Sums of two products then have 16, for

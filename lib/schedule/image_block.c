@@ -34,9 +34,9 @@ static int is_whole(const struct image_block *s)
 }
 
 /* Along a direction whose taps are taken by blocks: row v * block + i makes value v of taps i, i +
- * block, .. of the filter, which begin `before` taps earlier than the kernel, `times` over. */
+ * block, .. of the filter, which begin `before` taps earlier than the kernel. */
 static void add_map(struct packing *p, int dim, const struct toom_matrix *g, int64_t block,
-		    int64_t before, double times)
+		    int64_t before)
 {
 	int64_t taps = p->extent[dim];
 	struct packing_map *m = packing_map(p, dim, dim, g->rows * (int)block, (int)taps);
@@ -46,7 +46,7 @@ static void add_map(struct packing *p, int dim, const struct toom_matrix *g, int
 			int64_t tap = c * block + r % block - before;
 
 			if (tap >= 0 && tap < taps)
-				m->m[r][tap] = times * g->m[r / block][c];
+				m->m[r][tap] = g->m[r / block][c];
 		}
 }
 
@@ -60,12 +60,10 @@ void image_block_weights(struct image_block *s)
 	int i = packing_dim(&w, d->ic);
 	int kh = packing_dim(&w, d->kh), kw = packing_dim(&w, d->kw);
 
-	const double times = is_whole(s) ? 2 : 1; /* halves become whole */
-
 	if (d->kh > 1)
-		add_map(&w, kh, &t->v.g, d->sh, d->top, times);
+		add_map(&w, kh, &t->v.g, d->sh, d->top);
 	if (d->kw > 1)
-		add_map(&w, kw, &t->h.g, d->sw, d->left, times);
+		add_map(&w, kw, &t->h.g, d->sw, d->left);
 	packing_axis(&w, g, s->groups, 1);
 	packing_axis(&w, o, s->panels, s->nr);
 	packing_axis(&w, kh, t->v.n, d->sh);
@@ -162,7 +160,7 @@ static void look_ahead(struct image_block *s, struct affine tile)
 						       .elements = next,
 						       .tile = tile,
 						       .tiles = s->split.tiles,
-						       .steps = s->depth});
+						       .steps = s->depth / elem_group(s->g.elem)});
 }
 
 static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, int64_t count,
@@ -211,12 +209,36 @@ struct channels {
 	int whole; /* register of a whole sum, or -1 */
 };
 
-/* Takes the quarter of a whole sum, which is four times too large, and adds the bias. Returns it as
- * the result is made of it. */
-static const struct expr *whole_sum(struct nest *n, const struct channels *c, int bias,
-				    struct affine channel, const struct expr *x)
+/* Returns what an odd number is multiplied by to make 1 of it, in 32 bits that wrap: each turn has
+ * twice as many bits right. */
+static int32_t inverse(uint32_t odd)
 {
-	x = ex_op(n, EXPR_QUARTER, x, NULL, NULL);
+	enum { TURNS = 4 }; /* from 3 bits on */
+	uint32_t x = odd;
+
+	for (int i = 0; i < TURNS; i++)
+		x *= 2 - odd * x;
+	return (int32_t)x;
+}
+
+/* A sum that is so many times too large: the sum itself. As nothing is left over, the odd part of
+ * the divisor has an inverse, also where what it is of has not had room in 32 bits. */
+static const struct expr *divided(struct nest *n, const struct expr *x, int times)
+{
+	const int halves = __builtin_ctz((unsigned)times);
+	const int32_t factor = inverse((uint32_t)times >> halves);
+
+	if (factor != 1)
+		x = ex_by(n, EXPR_TIMES, x, factor);
+	return ex_by(n, EXPR_HALVES, x, halves);
+}
+
+/* Makes a whole sum of one that is so many times too large, and adds the bias. Returns it as the
+ * result is made of it. */
+static const struct expr *whole_sum(struct nest *n, const struct channels *c, int bias,
+				    struct affine channel, const struct expr *x, int times)
+{
+	x = divided(n, x, times);
 	if (bias >= 0)
 		x = ex_op(n, EXPR_ADD, x, ex_load_whole(n, bias, x->lanes, channel, NULL), NULL);
 	nest_store(n, c->whole, af(0), NULL, x);
@@ -237,7 +259,7 @@ static void put_pixel(const struct image *g, struct affine at, struct affine cha
 	if (c->whole >= 0) {
 		const int bias = brgemm_out_take_bias(&out);
 
-		x = whole_sum(g->n, &of, bias, channel, x);
+		x = whole_sum(g->n, &of, bias, channel, x, g->v.times * g->h.times);
 	}
 	operand_store(g->n, &out, x, af_add(at, channel), channel, c->valid);
 }

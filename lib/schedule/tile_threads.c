@@ -43,7 +43,7 @@ struct tile_threads tile_threads_of(const struct workload *w, const struct conv 
 			     .oc = c->oc,
 			     .ph = c->ph,
 			     .pw = c->pw};
-	image_make(&s.g, &kernel, (int)m);
+	image_make(&s.g, &kernel, (int)m, (int)m);
 	return s;
 }
 

@@ -416,10 +416,15 @@ static void expr(struct text *p, const struct expr *x)
 		expr(p, x->a);
 		buf_ch(p->out, ')');
 		return;
-	case EXPR_QUARTER:
+	case EXPR_TIMES:
+		buf_fmt(p->out, "times_%c%d(", elem_group(x->elem) > 1 ? 'g' : 'i', x->lanes);
+		expr(p, x->a);
+		buf_fmt(p->out, ", %lld)", (long long)x->value);
+		return;
+	case EXPR_HALVES:
 		buf_ch(p->out, '(');
 		expr(p, x->a);
-		buf_str(p->out, " >> 2)");
+		buf_fmt(p->out, " >> %d)", (int)x->value);
 		return;
 	case EXPR_ADD:
 	case EXPR_SUB:

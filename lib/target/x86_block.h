@@ -128,6 +128,8 @@ void whole_look_at_dot(struct block *b, const struct expr *e);
 void whole_multiply_add(struct block *b, const struct expr *e, int to);
 /* to = the lower or upper 4 bits of each byte (EXPR_LOW4, EXPR_HIGH4), and the constant for it. */
 void whole_halve(struct block *b, const struct expr *e, int to);
+/* to = from by the value of e, of EXPR_TIMES or EXPR_HALVES. */
+void whole_by(struct block *b, const struct expr *e, struct operand from, struct operand to);
 double whole_half_bytes(void);
 /* Notes the constants that whole_load() and whole_store() will need. */
 void whole_look_at_load(struct block *b, const struct expr *e);

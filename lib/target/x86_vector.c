@@ -590,13 +590,13 @@ static struct operand spread_lanes(struct block *b, const struct expr *e)
 	return operand("%df(%%rip)", x->spread[i].label);
 }
 
-static struct held quarter(struct block *b, const struct expr *e)
+/* Whole numbers, or pairs of them, by the value of e. */
+static struct held by_value(struct block *b, const struct expr *e)
 {
 	const struct held a = block_value(b, e->a);
 	const struct held to = a.temporary ? a : (struct held){take_or_fail(b), 1};
 
-	x86_line(b->x, "vpsrad $2, %s, %s", x86_vector(e->lanes, a.number).text,
-		 x86_vector(e->lanes, to.number).text);
+	whole_by(b, e, x86_vector(e->lanes, a.number), x86_vector(e->lanes, to.number));
 	return to;
 }
 
@@ -731,8 +731,8 @@ struct held block_value(struct block *b, const struct expr *e)
 		return multiply_add_constant(b, e);
 	if (e->kind == EXPR_SCALE)
 		return scale(b, e);
-	if (e->kind == EXPR_QUARTER)
-		return quarter(b, e);
+	if (e->kind == EXPR_TIMES || e->kind == EXPR_HALVES)
+		return by_value(b, e);
 	if (e->kind == EXPR_NAN)
 		return not_a_number(b, e);
 	if (e->kind == EXPR_ROUND)

@@ -326,8 +326,46 @@ static void dot_low(struct block *b, const struct expr *e, struct operand a, str
 	block_drop(b, t);
 }
 
+/* Returns by how many bits a number is shifted that is multiplied by the factor of e; -1: it is no
+ * power of two. */
+static int shift_of(const struct expr *e)
+{
+	const int64_t factor = (int64_t)e->value;
+
+	return factor > 0 && !(factor & (factor - 1)) ? __builtin_ctzll((uint64_t)factor) : -1;
+}
+
+static double factor_of(const struct expr *e)
+{
+	const uint32_t factor = (uint32_t)(int64_t)e->value;
+
+	return block_of_bits(e->elem == ELEM_S16X2 ? (factor & 0xffff) * 0x10001 : factor);
+}
+
+void whole_by(struct block *b, const struct expr *e, struct operand from, struct operand to)
+{
+	const char size = e->elem == ELEM_S16X2 ? 'w' : 'd';
+	const int shift = shift_of(e);
+	struct held factor;
+
+	if (e->kind == EXPR_HALVES)
+		x86_line(b->x, "vpsra%c $%d, %s, %s", size, (int)e->value, from.text, to.text);
+	else if (shift >= 0)
+		x86_line(b->x, "vpsll%c $%d, %s, %s", size, shift, from.text, to.text);
+	if (e->kind == EXPR_HALVES || shift >= 0)
+		return;
+	/* No instruction of words takes one from memory again and again. */
+	factor = block_first_constant(
+		b, &(struct expr){.kind = EXPR_CONST, .lanes = e->lanes, .value = factor_of(e)});
+	x86_line(b->x, "vpmull%c %s, %s, %s", size, x86_vector(e->lanes, factor.number).text,
+		 from.text, to.text);
+	block_drop(b, factor);
+}
+
 void whole_look_at_dot(struct block *b, const struct expr *e)
 {
+	if (e->kind == EXPR_TIMES && shift_of(e) < 0)
+		b->uses[block_constant(b, factor_of(e))]++;
 	if (e->kind == EXPR_DOT && e->low && e->lanes == 8)
 		b->uses[block_constant(b, ones())]++;
 }

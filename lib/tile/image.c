@@ -21,10 +21,15 @@ int image_has(const struct image_kernel *k, int64_t m)
 	       (h || toom_has(m, k->kw, k->sw, most));
 }
 
-void image_make(struct image *s, const struct image_kernel *k, int m)
+void image_make(struct image *s, const struct image_kernel *k, int rows, int cols)
 {
-	toom_make(&s->v, k->kh > 1 ? m : 1, (int)k->kh, (int)k->sh);
-	toom_make(&s->h, k->kw > 1 ? m : 1, (int)k->kw, (int)k->sw);
+	if (s->sum == ELEM_S32) {
+		toom_make_whole(&s->v, rows, (int)k->kh);
+		toom_make_whole(&s->h, cols, (int)k->kw);
+	} else {
+		toom_make(&s->v, k->kh > 1 ? rows : 1, (int)k->kh, (int)k->sh);
+		toom_make(&s->h, k->kw > 1 ? cols : 1, (int)k->kw, (int)k->sw);
+	}
 	s->rows = up(s->oh, s->v.m);
 	s->cols = up(s->ow, s->h.m);
 }

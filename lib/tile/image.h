@@ -58,8 +58,9 @@ struct image_kernel {
 };
 /* Can tiles have m pixels in each direction of more than one tap? */
 int image_has(const struct image_kernel *k, int64_t m);
-/* Fills in rows, cols and the transforms. */
-void image_make(struct image *s, const struct image_kernel *k, int m);
+/* Fills in rows, cols and the transforms, of tiles of rows x cols pixels in directions of more than
+ * one tap. */
+void image_make(struct image *s, const struct image_kernel *k, int rows, int cols);
 /* Tiles of which taps lie outside the image at the left or right have code of their own, for each
  * such column: how many columns are there? */
 int64_t image_edges(const struct image *s);

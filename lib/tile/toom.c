@@ -37,15 +37,14 @@ static const double *points(int n)
 	return n <= 4 ? four : n == 6 ? six : n == 8 ? eight : ten;
 }
 
-static void unit_stride(struct toom *t, int m, int r)
+static void by_points(struct toom *t, int m, int r, const double *point)
 {
 	int n = m + r - 1, last = n - 1;
-	const double *point = points(n);
 
 	memset(t, 0, sizeof *t);
 	t->m = m;
 	t->r = r;
-	t->stride = 1;
+	t->stride = t->times = 1;
 	t->n = t->inputs = n;
 	t->at.rows = m;
 	t->at.cols = t->bt.rows = t->bt.cols = t->g.rows = n;
@@ -66,6 +65,30 @@ static void unit_stride(struct toom *t, int m, int r)
 	product(point, last, -1, t->bt.m[last]);
 }
 
+static void unit_stride(struct toom *t, int m, int r)
+{
+	by_points(t, m, r, points(m + r - 1));
+}
+
+/* The filter's row of infinity, alone with its factor of 24, would not leave room in 16 bits for
+ * those of another direction; so that factor is shared with A^T. */
+void toom_make_whole(struct toom *t, int m, int r)
+{
+	static const double point[] = {0, 1, -1, 2, -2};
+	enum { TWO = 2, TWENTY_FOUR = 24, SHARED = 6 };
+	const int last = m + r - 2;
+
+	by_points(t, m, r, point);
+	t->times = last < 4 ? TWO : TWENTY_FOUR;
+	for (int j = 0; j <= last; j++)
+		for (int k = 0; k < r; k++)
+			t->g.m[j][k] *= t->times;
+	if (t->times == TWO)
+		return;
+	t->g.m[last][r - 1] /= SHARED;
+	t->at.m[m - 1][last] = SHARED;
+}
+
 /* Products of even inputs first, then those of odd ones. */
 static void stride_two(struct toom *t, int m)
 {
@@ -76,6 +99,7 @@ static void stride_two(struct toom *t, int m)
 	t->m = m;
 	t->r = 3;
 	t->stride = 2;
+	t->times = 1;
 	t->n = t->inputs = 2 * m + 1;
 	t->at.rows = m;
 	t->at.cols = t->bt.rows = t->bt.cols = t->g.rows = t->n;

@@ -25,6 +25,7 @@ struct toom_matrix {
 
 struct toom {
 	int m, r, stride;
+	int times;     /* what comes out is so many times too large: 1, but of whole numbers */
 	int n, inputs; /* products; values of d */
 	struct toom_matrix at, g, bt;
 };
@@ -33,6 +34,9 @@ struct toom {
  * at stride 2 of 3 taps 3 and 5. The points are those with the least error in single precision
  * among small fractions: 0, +-3/4, +-3/2 in two directions err a quarter of what 0, +-1, +-2 do. */
 void toom_make(struct toom *t, int m, int r, int stride);
+/* The same at unit stride for n = 4 or 6, of whole numbers: all factors are whole. The weights get
+ * 3 or 12 times as large at most, and what is transformed back is 2 or 24 times too large. */
+void toom_make_whole(struct toom *t, int m, int r);
 /* The most products at unit stride that err less than 1e-5. In one direction the error of 192
  * channels is 2e-6 with 8 and 5e-6 with 10. In two directions, that of 12 channels is 3e-6 with 8,
  * and that of 192 beyond 1e-5. Up to TOOM_FEW are few channels. */

@@ -49,6 +49,18 @@ static void add_term(struct terms *t, const struct expr *x, double factor)
 	t->factor[t->n++] = factor;
 }
 
+/* Whole numbers: they are multiplied by shifts where factors have no sign. */
+static const struct expr *add_whole(const struct transform *f, const struct expr *sum,
+				    const struct expr *x, double factor)
+{
+	const double size = fabs(factor);
+	const struct expr *const term = size == 1 ? x : ex_by(f->n, EXPR_TIMES, x, size);
+
+	if (!sum)
+		return factor > 0 ? term : ex_op(f->n, EXPR_SUB, constant(f, 0), term, NULL);
+	return ex_op(f->n, factor > 0 ? EXPR_ADD : EXPR_SUB, sum, term, NULL);
+}
+
 /* Those with factor 1 first, which need no product. */
 static const struct expr *sum_of(const struct transform *f, const struct terms *t)
 {
@@ -61,8 +73,10 @@ static const struct expr *sum_of(const struct transform *f, const struct terms *
 	for (int i = 0; i < t->n; i++) {
 		if (t->factor[i] == 1)
 			continue;
-		if (t->factor[i] == -1 && (sum || f->elem != ELEM_F32))
-			sum = ex_op(n, EXPR_SUB, sum ? sum : constant(f, 0), t->x[i], NULL);
+		if (f->elem != ELEM_F32)
+			sum = add_whole(f, sum, t->x[i], t->factor[i]);
+		else if (t->factor[i] == -1 && sum)
+			sum = ex_op(n, EXPR_SUB, sum, t->x[i], NULL);
 		else if (sum)
 			sum = ex_op(n, EXPR_FMA, t->x[i], constant(f, t->factor[i]), sum);
 		else

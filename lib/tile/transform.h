@@ -11,7 +11,7 @@
 struct transform {
 	struct nest *n;
 	int lanes;
-	enum elem elem; /* ELEM_F32; ELEM_S16X2 or ELEM_S32 where all factors are 1 and -1 */
+	enum elem elem; /* ELEM_F32; ELEM_S16X2 or ELEM_S32 where all factors are whole */
 	int in, sums;	/* registers: the values, and sums and differences of their pairs */
 };
 
