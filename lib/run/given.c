@@ -12,6 +12,7 @@ static const unsigned table[OPERATORS] = {
 	[OP_CenterCropPad] = 2,
 	[OP_Clip] = 2 | 4,
 	[OP_Col2Im] = 2 | 4,
+	[OP_Compress] = 2,
 	[OP_ConstantOfShape] = 1,
 	[OP_CumProd] = 2,
 	[OP_CumSum] = 2,
@@ -20,6 +21,8 @@ static const unsigned table[OPERATORS] = {
 	[OP_Expand] = 2,
 	[OP_HammingWindow] = 1,
 	[OP_HannWindow] = 1,
+	[OP_If] = 1,
+	[OP_Loop] = 1 | 2,
 	[OP_MaxUnpool] = 4,
 	[OP_OneHot] = 2,
 	[OP_Pad] = 2 | 4 | 8,
@@ -37,8 +40,12 @@ static const unsigned table[OPERATORS] = {
 	[OP_Reshape] = 2,
 	[OP_Resize] = 2 | 4 | 8,
 	[OP_STFT] = 2 | 8,
+	[OP_SequenceAt] = 2,
+	[OP_SequenceErase] = 2,
+	[OP_SequenceInsert] = 4,
 	[OP_Slice] = 2 | 4 | 8 | 16,
 	[OP_Split] = 2,
+	[OP_SplitToSequence] = 2,
 	[OP_Squeeze] = 2,
 	[OP_Tile] = 2,
 	[OP_TopK] = 2,
@@ -47,6 +54,30 @@ static const unsigned table[OPERATORS] = {
 	[OP_Upsample] = 2,
 };
 
+static void mark_needed(const struct graph *g, unsigned char *needed);
+
+/* Marks what a graph inside a node needs from around it. The results of a branch are needed if one
+ * of the node's is. A turn of a loop may hand anything to what ends it. */
+static void mark_inside(const struct graph *g, const struct graph_node *n, const struct graph *body,
+			int results, unsigned char *needed)
+{
+	unsigned char *inside = xcalloc((size_t)body->nvalue + 1, 1);
+
+	for (int i = 0; i < body->outputs.n; i++)
+		inside[body->outputs.at[i]] = results || node_is(n, OP_Loop);
+	mark_needed(body, inside);
+	for (int i = 0; i < body->inputs.n && i < n->nin; i++)
+		if (n->in[i] >= 0 && inside[body->inputs.at[i]])
+			needed[n->in[i]] = 1;
+	for (int i = n->nin; i < n->ndeps; i++) { /* captures */
+		const int at = graph_place(body, g->value[n->in[i]]->name);
+
+		if (at >= 0 && inside[at])
+			needed[n->in[i]] = 1;
+	}
+	free(inside);
+}
+
 /* From the last node to the first: what is needed, and what that is computed from. The shape of a
  * value tells nothing of its elements. */
 static void mark_needed(const struct graph *g, unsigned char *needed)
@@ -54,14 +85,18 @@ static void mark_needed(const struct graph *g, unsigned char *needed)
 	for (int i = g->nnode; i-- > 0;) {
 		const struct graph_node *n = &g->node[g->order[i]];
 		unsigned inputs = table[n->op];
+		int results = 0;
 
 		for (int k = 0; k < n->nout; k++)
-			if (n->out[k] >= 0 && needed[n->out[k]] && !node_is(n, OP_Shape) &&
-			    !node_is(n, OP_Size))
-				inputs = ~0U;
+			results |= n->out[k] >= 0 && needed[n->out[k]];
+		if (results && !node_is(n, OP_Shape) && !node_is(n, OP_Size))
+			inputs = ~0U;
 		for (int k = 0; k < n->nin; k++)
 			if (n->in[k] >= 0 && (inputs & 1U << (k < 31 ? k : 31)))
 				needed[n->in[k]] = 1;
+		for (int k = 0; k < n->nattr; k++)
+			if (n->attr[k].subgraph)
+				mark_inside(g, n, n->attr[k].subgraph, results, needed);
 	}
 }
 

@@ -212,7 +212,9 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return lower_constant_value(l, n->out[0], e);
 	if (!row && node_is_walked(n))
 		return lower_bad(l, n, e,
-				 "has a branch or turns that are known only when the model runs");
+				 "has a branch or turns that are known only when the model runs "
+				 "(--input tells those that follow from inputs of at most one "
+				 "dimension)");
 	if (!row)
 		return lower_bad(l, n, e,
 				 "is an operator, or a form of one, that tl-run does not know");

@@ -95,11 +95,16 @@ int graph_value(struct graph *g, const char *name)
 	return g->nvalue - 1;
 }
 
+int graph_place(const struct graph *g, const char *name)
+{
+	return (int)((intptr_t)map_get(&g->by_name, name, strlen(name)) - 1);
+}
+
 struct value *graph_find(const struct graph *g, const char *name)
 {
-	intptr_t at = (intptr_t)map_get(&g->by_name, name, strlen(name));
+	const int at = graph_place(g, name);
 
-	return at ? g->value[at - 1] : NULL;
+	return at < 0 ? NULL : g->value[at];
 }
 
 void value_forget(struct value *v)

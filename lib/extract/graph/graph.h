@@ -180,6 +180,8 @@ void graph_free(struct graph *g); /* and those of its subgraphs */
 void attrs_free(const struct attr *a, int n);
 /* The value of that name, made if new. */
 int graph_value(struct graph *g, const char *name);
+/* Returns where the value of that name is; -1: there is none. */
+int graph_place(const struct graph *g, const char *name);
 /* The value of that name, or NULL. */
 struct value *graph_find(const struct graph *g, const char *name);
 /* Adds a value to a list of ends. */
