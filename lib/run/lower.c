@@ -97,6 +97,8 @@ static lower_fn *const table[OPERATORS] = {
 	[OP_NegativeLogLikelihoodLoss] = lower_loss,
 	[OP_Not] = lower_scalar,
 	[OP_OneHot] = lower_one_hot,
+	[OP_Optional] = lower_alias,
+	[OP_OptionalGetElement] = lower_alias,
 	[OP_Or] = lower_scalar,
 	[OP_PRelu] = lower_prelu,
 	[OP_Pad] = lower_pad,
@@ -202,6 +204,20 @@ static int make_empty(struct lowering *l, const struct graph_node *n, struct err
 	return 0;
 }
 
+/* Does it make, or change, a sequence of tensors? Those whose items are known are gone
+ * (unfold_lists.h). */
+static int makes_list(const struct graph_node *n)
+{
+	return node_is(n, OP_SequenceConstruct) || node_is(n, OP_SequenceEmpty) ||
+	       node_is(n, OP_SequenceInsert) || node_is(n, OP_SequenceErase) ||
+	       node_is(n, OP_SplitToSequence);
+}
+
+static int has_open_size(const struct graph_node *n)
+{
+	return node_is(n, OP_NonMaxSuppression) || node_is(n, OP_NonZero) || node_is(n, OP_Unique);
+}
+
 static int lower_node(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	lower_fn *const row = table[n->op];
@@ -215,6 +231,14 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 				 "has a branch or turns that are known only when the model runs "
 				 "(--input tells those that follow from inputs of at most one "
 				 "dimension)");
+	if (!row && makes_list(n))
+		return lower_bad(l, n, e,
+				 "makes a sequence whose items are known only when the model runs, "
+				 "or which is an output");
+	if (!row && has_open_size(n))
+		return lower_bad(l, n, e,
+				 "makes as many elements as its data say, but the sizes of all "
+				 "tensors must be known before the model runs");
 	if (!row)
 		return lower_bad(l, n, e,
 				 "is an operator, or a form of one, that tl-run does not know");

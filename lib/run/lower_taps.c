@@ -78,6 +78,8 @@ int lower_taps(struct lowering *l, const struct graph_node *n, struct err *e)
 	bias = weights;
 	if (t->has_bias && lower_get_dense(l, n->in[2], NULL, &bias, e))
 		return -1;
+	if (t->has_bias && place_count(&bias) != to.dim[1])
+		return lower_bad(l, n, e, "has a bias that does not fit its channels");
 	operand[TAPS_SRC] = from;
 	operand[TAPS_WEIGHTS] = weights;
 	operand[TAPS_BIAS] = bias;

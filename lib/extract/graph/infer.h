@@ -149,6 +149,10 @@ int infer_axis(int64_t axis, int rank);
  * given but unknown. */
 int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
 	       int *count, const int64_t **v);
+/* The item of a list that input i counts, from the end if negative; otherwise where it is left out.
+ * -1: it is not known, or not there. */
+int64_t infer_place(const struct graph *g, const struct graph_node *n, int i, int64_t count,
+		    int64_t otherwise);
 /* Factor i of `rank` ones of a Resize or Upsample: the one given, or the one that sizes share. 1;
  * 0: it is not given, or not known. */
 int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,

@@ -4,6 +4,10 @@
 
 INFER(unary)
 {
+	struct value *v = node_out(x->g, n, 0);
+
+	if (v)
+		v->sequence = in->sequence;
 	if (infer_set(x, n, 0, &in->shape, e))
 		return -1;
 	fold_elementwise(x, n);

@@ -19,13 +19,11 @@ static struct sequence *new_sequence(struct infer *x, const struct graph_node *n
 	return s;
 }
 
-/* The item that input i counts, from the end if negative; otherwise where it is left out. -1: it is
- * not known, or not there. */
-static int64_t place(const struct infer *x, const struct graph_node *n, int i, int64_t count,
-		     int64_t otherwise)
+int64_t infer_place(const struct graph *g, const struct graph_node *n, int i, int64_t count,
+		    int64_t otherwise)
 {
 	const int64_t *list;
-	int len, r = infer_list(x->g, n, NULL, i, &len, &list);
+	int len, r = infer_list(g, n, NULL, i, &len, &list);
 	int64_t at = r == 1 && len == 1 ? list[0] : r ? INT_UNKNOWN : otherwise;
 
 	if (at == INT_UNKNOWN || at < -count || at > count)
@@ -76,20 +74,22 @@ INFER(sequence_insert)
 {
 	const struct sequence *from = in ? in->sequence : NULL;
 
-	return from ? change(x, n, from, node_in(x->g, n, 1), place(x, n, 2, from->n, from->n)) : 0;
+	return from ? change(x, n, from, node_in(x->g, n, 1),
+			     infer_place(x->g, n, 2, from->n, from->n))
+		    : 0;
 }
 
 INFER(sequence_erase)
 {
 	const struct sequence *from = in ? in->sequence : NULL;
 
-	return from ? change(x, n, from, NULL, place(x, n, 1, from->n, from->n - 1)) : 0;
+	return from ? change(x, n, from, NULL, infer_place(x->g, n, 1, from->n, from->n - 1)) : 0;
 }
 
 INFER(sequence_at)
 {
 	const struct sequence *from = in ? in->sequence : NULL;
-	int64_t at = from ? place(x, n, 1, from->n, 0) : -1;
+	int64_t at = from ? infer_place(x->g, n, 1, from->n, 0) : -1;
 	struct value *v = node_out(x->g, n, 0);
 
 	if (!v || at < 0 || at >= from->n)

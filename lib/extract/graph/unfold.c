@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lib/extract/graph/copy.h"
+#include "lib/extract/graph/unfold_lists.h"
 
 /* A loop may have so many nodes in all its turns, and all loops may make so many nodes and values.
  */
@@ -359,23 +360,40 @@ static const struct graph *wanted(const struct graph *g, const struct graph_node
 	return body;
 }
 
+/* Puts what stands for the nodes in their place, in the order in which they compute. */
+static int unfold_nodes(struct graph *g, const struct graph **body, struct unfold_lists *lists,
+			struct unfolded *all, struct err *e)
+{
+	const int *order = g->order;
+	int n;
+	const struct graph_node *old = graph_start_over(g, &n);
+
+	for (int i = 0; i < n; i++) {
+		struct build b = {.a = g->a, .g = g, .fresh = all->fresh};
+
+		if (!body[order[i]])
+			unfold_lists_node(lists, &b, &old[order[i]]);
+		else if (unfold_node(g, &old[order[i]], body[order[i]], all, e))
+			return -1;
+		if (!body[order[i]])
+			all->fresh = b.fresh;
+	}
+	return 0;
+}
+
 int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 {
 	const struct graph **body = arena_array(g->a, const struct graph *, g->nnode + 1);
-	const struct graph_node *old;
-	int n, any = 0;
+	struct unfold_lists lists;
+	int any = 0;
 
 	for (int i = 0; i < g->nnode; i++)
 		any |= (body[i] = wanted(g, &g->node[i], opset)) != NULL;
-	if (!any)
+	unfold_lists_find(&lists, g);
+	if (!any && !lists.takers)
 		return 0;
-	old = graph_start_over(g, &n);
-	for (int i = 0; i < n; i++) {
-		if (!body[i])
-			*graph_add_node(g) = old[i];
-		else if (unfold_node(g, &old[i], body[i], all, e))
-			return -1;
-	}
+	if (unfold_nodes(g, body, &lists, all, e))
+		return -1;
 	forget(g);
 	return graph_link(g, e) ? -1 : 1;
 }
