@@ -26,6 +26,13 @@ double memory_available(void)
 	return 1024 * find("/proc/meminfo", "MemAvailable:");
 }
 
+double memory_total(void)
+{
+	const double swap = find("/proc/meminfo", "SwapTotal:");
+
+	return 1024 * (find("/proc/meminfo", "MemTotal:") + (swap > 0 ? swap : 0));
+}
+
 long memory_kills(void)
 {
 	return (long)find("/proc/vmstat", "oom_kill ");

@@ -4,6 +4,8 @@
 
 /* Bytes that can be had without swapping; below 0: not known. */
 double memory_available(void);
+/* Bytes that the machine has at all, with those to swap to; below 0: not known. */
+double memory_total(void);
 /* How many processes the system has killed for want of memory since it started; below 0: not known.
  */
 long memory_kills(void);

@@ -67,7 +67,9 @@ int layout_make(struct plan *p, struct err *e)
 			p->memory[m].at = p->memory[p->memory[m].within].at + p->memory[m].offset;
 	free(order);
 	p->block = plan_map(p->block_size);
-	return p->block ? 0 : err_sys(e, "there is no memory for what is computed");
+	return p->block ? 0
+			: err_sys(e, "there is no memory for what is computed (%.3g GB)",
+				  (double)p->block_size * sizeof(float) / 1e9);
 }
 
 void layout_apart(struct plan *p)

@@ -1,17 +1,19 @@
 #include "lib/run/plan.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/nest/check.h"
 #include "lib/baseline/baseline.h"
+#include "lib/io/memory.h"
+#include "lib/nest/check.h"
 #include "lib/run/interleave.h"
 #include "lib/run/pointwise.h"
 
-enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21 };
+enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21, ASKED_FROM = 1 << 28 };
 
 void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
 	       struct arena *a)
@@ -55,12 +57,26 @@ void plan_free(struct plan *p)
 
 /* ---- memory ---- */
 
+/* Does the machine not have so much memory at all? The system would give it, and kill the program,
+ * or another one, when it is written. */
+static int is_too_much(size_t bytes)
+{
+	const double all = bytes >= ASKED_FROM ? memory_total() : -1;
+
+	return all > 0 && (double)bytes > all;
+}
+
 float *plan_map(int64_t n)
 {
 	size_t bytes = (size_t)(n ? n : 1) * sizeof(float);
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p;
 
+	if (is_too_much(bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	if (bytes >= HUGE_PAGE)
