@@ -51,7 +51,7 @@ int constant_is_weights(const struct graph *g, int value)
 	const struct graph_node *n;
 	int input = 0;
 
-	if (!v->is_const || !shape_known(&v->shape) || v->shape.rank == 0 ||
+	if (!v->is_const || v->is_fixed || !shape_known(&v->shape) || v->shape.rank == 0 ||
 	    shape_count(&v->shape) <= 1)
 		return 0;
 	if (!elem_is_real(v->elem))

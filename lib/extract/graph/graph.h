@@ -98,6 +98,7 @@ struct value {
 	const struct sequence *sequence; /* it is one, whose items are known; NULL */
 	int is_const;			 /* initializer, or made from constants only */
 	int is_input, is_output;
+	int is_fixed;	     /* a constant of no file, for which random weights do not stand */
 	int is_drawn;	     /* made of weights that random ones stand for */
 	int is_captured;     /* of a graph inside: it is read from around it */
 	int quantized;	     /* declared so, or made by DequantizeLinear: a float in form only */

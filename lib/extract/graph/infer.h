@@ -153,6 +153,8 @@ int infer_list(const struct graph *g, const struct graph_node *n, const char *at
  * -1: it is not known, or not there. */
 int64_t infer_place(const struct graph *g, const struct graph_node *n, int i, int64_t count,
 		    int64_t otherwise);
+/* The length of a frame of an STFT; DIM_UNKNOWN: it is not known. */
+int64_t infer_frame(const struct graph *g, const struct graph_node *n);
 /* Factor i of `rank` ones of a Resize or Upsample: the one given, or the one that sizes share. 1;
  * 0: it is not given, or not known. */
 int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,

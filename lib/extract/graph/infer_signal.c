@@ -124,15 +124,24 @@ INFER(dft)
 	return 1;
 }
 
+int64_t infer_frame(const struct graph *g, const struct graph_node *n)
+{
+	const struct value *window = node_in(g, n, 2);
+	const int64_t *list;
+	int count, told = infer_list(g, n, NULL, 3, &count, &list);
+
+	if (told == 1 && count == 1 && list[0] != INT_UNKNOWN)
+		return list[0];
+	return !told && window && window->shape.rank == 1 ? window->shape.dim[0] : DIM_UNKNOWN;
+}
+
 /* Signal: batch x length [x 1]; batch x frames x frequencies x 2. */
 INFER(stft)
 {
-	const struct value *window = node_in(x->g, n, 2);
-	int64_t step = 0, frame = -1;
+	const int64_t frame = infer_frame(x->g, n);
+	int64_t step = 0;
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 2}};
 
-	if (one_of(x, n, 3, &frame) == 0 && window && window->shape.rank == 1)
-		frame = window->shape.dim[0];
 	if (in->shape.rank >= 2)
 		s.dim[0] = in->shape.dim[0];
 	if (frame > 0)

@@ -4,6 +4,7 @@
 
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/unfold_lists.h"
+#include "lib/extract/graph/unfold_tables.h"
 
 /* A loop may have so many nodes in all its turns, and all loops may make so many nodes and values.
  */
@@ -360,23 +361,36 @@ static const struct graph *wanted(const struct graph *g, const struct graph_node
 	return body;
 }
 
+/* Adds what stands for a node that has no graph inside, or the node itself. */
+static int unfold_flat(struct unfold_lists *lists, struct build *b, const struct graph_node *n,
+		       int64_t opset, struct err *e)
+{
+	if (unfold_has_table(b->g, n, opset))
+		return unfold_table(b, n, opset, e);
+	unfold_lists_node(lists, b, n);
+	return 0;
+}
+
 /* Puts what stands for the nodes in their place, in the order in which they compute. */
 static int unfold_nodes(struct graph *g, const struct graph **body, struct unfold_lists *lists,
-			struct unfolded *all, struct err *e)
+			int64_t opset, struct unfolded *all, struct err *e)
 {
 	const int *order = g->order;
 	int n;
 	const struct graph_node *old = graph_start_over(g, &n);
 
 	for (int i = 0; i < n; i++) {
+		const struct graph_node *from = &old[order[i]];
 		struct build b = {.a = g->a, .g = g, .fresh = all->fresh};
 
-		if (!body[order[i]])
-			unfold_lists_node(lists, &b, &old[order[i]]);
-		else if (unfold_node(g, &old[order[i]], body[order[i]], all, e))
+		if (body[order[i]]) {
+			if (unfold_node(g, from, body[order[i]], all, e))
+				return -1;
+			continue;
+		}
+		if (unfold_flat(lists, &b, from, opset, e))
 			return -1;
-		if (!body[order[i]])
-			all->fresh = b.fresh;
+		all->fresh = b.fresh;
 	}
 	return 0;
 }
@@ -387,12 +401,14 @@ int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 	struct unfold_lists lists;
 	int any = 0;
 
-	for (int i = 0; i < g->nnode; i++)
-		any |= (body[i] = wanted(g, &g->node[i], opset)) != NULL;
+	for (int i = 0; i < g->nnode; i++) {
+		body[i] = wanted(g, &g->node[i], opset);
+		any |= body[i] || unfold_has_table(g, &g->node[i], opset);
+	}
 	unfold_lists_find(&lists, g);
 	if (!any && !lists.takers)
 		return 0;
-	if (unfold_nodes(g, body, &lists, all, e))
+	if (unfold_nodes(g, body, &lists, opset, all, e))
 		return -1;
 	forget(g);
 	return graph_link(g, e) ? -1 : 1;

@@ -5,6 +5,9 @@
  * which it has not told that stays, and lowering refuses it. What a turn hands to the next is a
  * value of the graph then, so that shapes may change from turn to turn, and the weights of a body
  * are one constant for all turns.
+ *
+ * Sequences of tensors are taken apart here, too (unfold_lists.h), and what multiplies by numbers
+ * that follow from its sizes becomes a product (unfold_tables.h).
  */
 #ifndef TL_EXTRACT_GRAPH_UNFOLD_H
 #define TL_EXTRACT_GRAPH_UNFOLD_H

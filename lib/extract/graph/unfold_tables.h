@@ -1,0 +1,18 @@
+/* Operators that multiply by numbers which follow from their sizes become products by a constant: a
+ * DFT becomes a MatMul, an STFT a Conv with a channel for each real and imaginary part, an
+ * AffineGrid the product of its base grid and the matrices. A window becomes a constant.
+ *
+ * Inference has told the sizes; otherwise, or where the table would be huge, a node stays, and
+ * lowering refuses it.
+ */
+#ifndef TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
+#define TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
+
+#include "lib/extract/graph/build.h"
+
+/* Can other nodes stand for this one? */
+int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t opset);
+/* Adds what stands for it. -1: there is no memory. */
+int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, struct err *e);
+
+#endif
