@@ -375,6 +375,7 @@ refused 'weights of groups of no size' 'has a block_size of 0' 3 "$tmp/sice.onnx
 perl -0777 -pe 's/(bits\x18)\x08/$1\x04/g' tests/run/groups.onnx >"$tmp/half.onnx"
 refused 'packed weights of another size' 'bytes of packed weights, which are not what' 3 "$tmp/half.onnx"
 refused 'an attribute that nobody knows' "has the attribute 'epsilom', which tl-run does not know" 3 "$tmp/epsilom.onnx"
+refused 'more inputs than a machine holds' 'the machine has less memory' 3 --batch=200000000 tests/run/cnn.onnx
 refused 'inputs of another shape' 'another shape' 3 --batch=3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx

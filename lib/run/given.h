@@ -3,8 +3,8 @@
  * - An array takes the place of a default, which is the value that the file has for an input (ONNX
  *   IR, "Graphs": an initializer with the name of an input).
  * - Some inputs become constants, because shapes depend on their elements, or what is computed: the
- *   axes of a reduction, the sizes of a Resize, the condition of an If, the turns of a Loop, and the
- *   inputs that these are computed from.
+ *   axes of a reduction, the sizes of a Resize, the condition of an If, the turns of a Loop, and
+ * the inputs that these are computed from.
  * - Open dimensions of an input get the sizes of its array.
  */
 #ifndef TL_RUN_GIVEN_H

@@ -239,6 +239,11 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return lower_bad(l, n, e,
 				 "makes as many elements as its data say, but the sizes of all "
 				 "tensors must be known before the model runs");
+	if (!row && n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
+		return lower_bad(l, n, e,
+				 "is an operator of %.100s, or a form of one, that tl-run does not "
+				 "know",
+				 n->domain);
 	if (!row)
 		return lower_bad(l, n, e,
 				 "is an operator, or a form of one, that tl-run does not know");
@@ -332,6 +337,7 @@ static int is_runtime_type(int elem)
 static int make_inputs(struct lowering *l, struct graph_io *io, struct err *e)
 {
 	struct graph *g = l->g;
+	int64_t floats = 0;
 
 	io->input = arena_array(l->p->a, int, g->nvalue);
 	io->input_at = arena_array(l->p->a, int, g->nvalue);
@@ -350,8 +356,12 @@ static int make_inputs(struct lowering *l, struct graph_io *io, struct err *e)
 		lower_put(l, v, &p);
 		io->input[io->ninputs] = v;
 		io->input_at[io->ninputs++] = p.memory;
+		floats += memory_floats(&l->p->memory[p.memory]);
 	}
-	return 0;
+	return plan_has_room(floats)
+		       ? 0
+		       : err_set(e, "the inputs take %.3g GB, and the machine has less memory",
+				 (double)floats * sizeof(float) / 1e9);
 }
 
 static int make_outputs(struct lowering *l, struct graph_io *io, struct err *e)

@@ -13,7 +13,7 @@
 #include "lib/run/interleave.h"
 #include "lib/run/pointwise.h"
 
-enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21, ASKED_FROM = 1 << 28 };
+enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21, ASKED_FROM = 1 << 26 /* floats */ };
 
 void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
 	       struct arena *a)
@@ -57,13 +57,11 @@ void plan_free(struct plan *p)
 
 /* ---- memory ---- */
 
-/* Does the machine not have so much memory at all? The system would give it, and kill the program,
- * or another one, when it is written. */
-static int is_too_much(size_t bytes)
+int plan_has_room(int64_t n)
 {
-	const double all = bytes >= ASKED_FROM ? memory_total() : -1;
+	const double all = n >= ASKED_FROM ? memory_total() : -1;
 
-	return all > 0 && (double)bytes > all;
+	return all <= 0 || (double)n * sizeof(float) <= all;
 }
 
 float *plan_map(int64_t n)
@@ -71,7 +69,7 @@ float *plan_map(int64_t n)
 	size_t bytes = (size_t)(n ? n : 1) * sizeof(float);
 	void *p;
 
-	if (is_too_much(bytes)) {
+	if (!plan_has_room(n)) {
 		errno = ENOMEM;
 		return NULL;
 	}

@@ -239,6 +239,9 @@ void plan_leave(struct plan *p, int memory);
 /* What a plan of weights reads: the i-th memory, MEMORY_SCRATCH for one left out, or MEMORY_NONE
  * behind the last. */
 int plan_weights_read(const struct weights_plan *w, int i);
+/* Does the machine have memory for so many floats? The system would give more, and kill the
+ * program, or another one, when they are written. */
+int plan_has_room(int64_t n);
 /* Floats, mapped; huge pages where there are many. NULL: there is no memory. */
 float *plan_map(int64_t n);
 void plan_unmap(float *x, int64_t n);
