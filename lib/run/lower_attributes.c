@@ -13,6 +13,7 @@ static const struct {
 	{OP_NONE, "consumed_inputs"}, /* a hint for allocators, before operator set 6 */
 	{OP_NONE, "keepdims"},
 	{OP_NONE, "stash_type"},	     /* all is computed in single precision */
+	{OP_Attention, "softmax_precision"}, /* likewise */
 	{OP_BatchNormalization, "momentum"}, /* of training */
 	{OP_Cast, "round_mode"},	     /* of types that are refused */
 	{OP_Cast, "saturate"},
@@ -20,8 +21,9 @@ static const struct {
 	{OP_CenterCropPad, "axes"},
 	{OP_Conv, "kernel_shape"}, /* the weights' */
 	{OP_ConvTranspose, "kernel_shape"},
-	{OP_DequantizeLinear, "axis"}, /* of a scale that is one number */
-	{OP_Dropout, "ratio"},	       /* of training */
+	{OP_DequantizeLinear, "axis"},	       /* of a scale that is one number */
+	{OP_DequantizeLinear, "output_dtype"}, /* of a real type */
+	{OP_Dropout, "ratio"},		       /* of training */
 	{OP_Dropout, "seed"},
 	{OP_EyeLike, "dtype"},
 	{OP_Flatten, "axis"},
@@ -31,6 +33,8 @@ static const struct {
 	{OP_MaxPool, "storage_order"}, /* of indices */
 	{OP_QLinearConv, "kernel_shape"},
 	{OP_QuantizeLinear, "axis"},
+	{OP_QuantizeLinear, "output_dtype"},
+	{OP_QuantizeLinear, "precision"},
 	{OP_QuantizeLinear, "saturate"},	 /* of types that are refused */
 	{OP_ReduceMean, "noop_with_empty_axes"}, /* of one that a normalization took: it has axes */
 	{OP_Reshape, "allowzero"},

@@ -82,8 +82,10 @@ static void set_type(struct infer *x, const struct graph_node *n, enum element_r
 			v->elem = (int)node_int(n, "to", VALUE_UNKNOWN);
 		else if (kind == ELEM_FLOATS || kind == ELEM_CAST_LIKE)
 			v->elem = second ? second->elem : VALUE_F32;
+		else if (kind == ELEM_BYTES && node_int(n, "output_dtype", VALUE_UNKNOWN))
+			v->elem = (int)node_int(n, "output_dtype", VALUE_UNKNOWN);
 		else if (kind == ELEM_BYTES)
-			v->elem = (int)node_int(n, "output_dtype", zero ? zero->elem : VALUE_U8);
+			v->elem = zero ? zero->elem : VALUE_U8;
 	}
 }
 
