@@ -1,6 +1,7 @@
 #include "lib/extract/graph/unfold_tables.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/element.h"
@@ -256,6 +257,37 @@ static int make_grid(struct build *b, const struct graph_node *n, struct err *e)
 	return to ? 0 : -1;
 }
 
+/* ---- steps of a cache ---- */
+
+/* Item i of the update goes to where the steps of its sequence begin, and i further, which may lead
+ * around the end. */
+static int make_scatter(struct build *b, const struct graph_node *n)
+{
+	const struct shape *in = &node_in(b->g, n, 0)->shape, *more = &node_in(b->g, n, 1)->shape;
+	const int axis = infer_axis(node_int(n, "axis", -2), in->rank);
+	const int64_t steps = more->dim[axis];
+	int64_t *item = arena_array(b->a, int64_t, steps), along[GRAPH_MAX_RANK],
+		first[GRAPH_MAX_RANK];
+	int at, to[3];
+
+	for (int i = 0; i < in->rank; i++) {
+		along[i] = i == axis ? steps : 1;
+		first[i] = i ? 1 : in->dim[0];
+	}
+	for (int64_t i = 0; i < steps; i++)
+		item[i] = i;
+	at = reshape(b, n, build_integers(b, item, (int)steps), along, in->rank);
+	if (node_in(b->g, n, 2))
+		at = make(b, n, "Add", at, reshape(b, n, n->in[2], first, in->rank));
+	if (!strcmp(node_str(n, "mode", "linear"), "circular"))
+		at = make(b, n, "Mod", at, build_integers(b, &in->dim[axis], 1));
+	to[0] = n->in[0];
+	to[1] = make(b, n, "Expand", at, build_integers(b, more->dim, more->rank));
+	to[2] = n->in[1];
+	build_int(b, build_node(b, "ScatterElements", to, 3, n->out, 1), "axis", axis);
+	return 0;
+}
+
 /* ---- which nodes ---- */
 
 static int is_small(int64_t a, int64_t b)
@@ -306,6 +338,21 @@ static int has_grid(const struct graph *g, const struct graph_node *n)
 	       in->dim[1] == out->rank - 2 && in->dim[2] == out->rank - 1;
 }
 
+static int has_scatter(const struct graph *g, const struct graph_node *n)
+{
+	const struct value *in = node_in(g, n, 0), *more = node_in(g, n, 1), *at = node_in(g, n, 2);
+	const int axis = infer_axis(node_int(n, "axis", -2), in->shape.rank);
+
+	if (axis < 1 || !more || more->shape.rank != in->shape.rank || !shape_known(&more->shape) ||
+	    (at && (at->shape.rank != 1 || at->shape.dim[0] != in->shape.dim[0])))
+		return 0;
+	for (int i = 0; i < in->shape.rank; i++)
+		if (i == axis ? more->shape.dim[i] < 1 || more->shape.dim[i] > in->shape.dim[i]
+			      : more->shape.dim[i] != in->shape.dim[i])
+			return 0;
+	return more->shape.dim[axis] <= KEEP_INTS;
+}
+
 int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t opset)
 {
 	const struct value *in = node_in(g, n, 0), *out = node_out(g, n, 0);
@@ -318,7 +365,8 @@ int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t 
 		return out->shape.rank == 1 && is_small(1, out->shape.dim[0]);
 	return (node_is(n, OP_DFT) && in->shape.rank >= 2 && has_dft(g, n, opset)) ||
 	       (node_is(n, OP_STFT) && has_stft(g, n)) ||
-	       (node_is(n, OP_AffineGrid) && has_grid(g, n));
+	       (node_is(n, OP_AffineGrid) && has_grid(g, n)) ||
+	       (node_is(n, OP_TensorScatter) && has_scatter(g, n));
 }
 
 int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, struct err *e)
@@ -329,5 +377,7 @@ int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, str
 		return make_window(b, n, window, e);
 	if (node_is(n, OP_DFT))
 		return make_dft(b, n, opset, e);
+	if (node_is(n, OP_TensorScatter))
+		return make_scatter(b, n);
 	return node_is(n, OP_STFT) ? make_stft(b, n, e) : make_grid(b, n, e);
 }

@@ -1,6 +1,7 @@
 /* Operators that multiply by numbers which follow from their sizes become products by a constant: a
  * DFT becomes a MatMul, an STFT a Conv with a channel for each real and imaginary part, an
- * AffineGrid the product of its base grid and the matrices. A window becomes a constant.
+ * AffineGrid the product of its base grid and the matrices. A window becomes a constant. A
+ * TensorScatter becomes a ScatterElements by indices that are counted.
  *
  * Inference has told the sizes; otherwise, or where the table would be huge, a node stays, and
  * lowering refuses it.
