@@ -139,7 +139,9 @@ static int read_all(char **files, struct err *e)
 			r = &all.test;
 		else
 			rc = read_file(r, *files, e);
-	return rc;
+	if (rc == 0)
+		rc = dataset_finish(&all.learned.data, e);
+	return rc ? rc : dataset_finish(&all.test.data, e);
 }
 
 /* ---- ranking ---- */

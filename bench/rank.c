@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 		dataset_open(&data, target_default(), &here);
 		for (int i = 2; i < argc && !*e.msg; i++)
 			lines_each(argv[i], &lines, &e);
-		if (!*e.msg)
+		if (!*e.msg && dataset_finish(&data, &e) == 0)
 			rank_all(m, &e);
 		dataset_close(&data);
 	}

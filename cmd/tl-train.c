@@ -141,7 +141,7 @@ static int read_all(char **files, int n, struct err *e)
 		rc = lines_each("-", &lines, e);
 	if (door_sentence(&train.refused, text))
 		opt_warn(&program, "%s", text);
-	return rc;
+	return rc ? rc : dataset_finish(&train.data, e);
 }
 
 /* ---- the features as CSV ---- */

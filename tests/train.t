@@ -140,6 +140,16 @@ ok $? 'errors of a long chain of duels do not add up'
 	head -n 1 "$tmp/csv" | grep -q '^env_id,workload_id,.*,latency_s,.*,draft,.*,move_l1_1,' &&
 	awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$tmp/csv"
 ok $? '--dump-features writes a line a candidate'
+# Every third result is of a machine without vectors, for which no such program can be made.
+awk '/"type":"result"/ && ++n % 3 == 0 {
+	sub(/}$/, ",\"env\":{\"cpu\":\"Test\",\"isa\":\"scalar\",\"features\":\"\",\"l1d\":32768,\"l2\":1048576,\"l3\":33554432,\"threads\":2,\"cc\":\"gcc 12\",\"libs\":\"none\"}}")
+	sub(/"env_id":"e1/, "\"env_id\":\"e5")
+} { print }' "$tmp/results" >"$tmp/mixed"
+third=$(($(grep -c '"type":"result"' "$tmp/results") / 3))
+"$bin/tl-train" --dump-features "$tmp/mixed" >"$tmp/fewer" &&
+	[ "$(grep -c '"isa":"scalar"' "$tmp/mixed")" -eq "$third" ] &&
+	[ "$(wc -l <"$tmp/fewer")" -eq "$(($(wc -l <"$tmp/csv") - third))" ] && ! grep -q '^e5' "$tmp/fewer"
+ok $? 'candidates that no program can be made of on their machine are left out'
 # took() prints what all candidates take together, where all have these fields.
 took() { sed "s/\"error\":{/$1&/" "$tmp/results" | "$bin/tl-train" --dump-features | awk -F, 'NR > 1 { s += $8 } END { printf "%.6g\n", s }'; }
 far='"samples_s":[1e-4,2e-4,9e-4],'

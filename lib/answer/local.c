@@ -41,7 +41,7 @@ static int read_times(struct store *s, const char *env_id, const struct limits *
 		      struct dataset *d, struct err *e)
 {
 	dataset_open(d, here->target, here);
-	return store_newest(s, env_id, NEWEST, AMONG, take, d, e);
+	return store_newest(s, env_id, NEWEST, AMONG, take, d, e) || dataset_finish(d, e) ? -1 : 0;
 }
 
 int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/batch.h"
 #include "lib/base/sort.h"
 #include "lib/io/record.h"
 #include "lib/record/result.h"
 #include "lib/space/isa.h"
 #include "lib/target/target.h"
 
-enum { FEWEST_SAMPLES = 3 };
+enum { FEWEST_SAMPLES = 3, ROWS_TOGETHER = 64 };
 /* Neighbours made calls of one candidate take 1.1, 1.7 and 8.6 ms: by its median it was the fastest
  * of 93, and nearly twice as fast as the machine's peak allows. Such times are not left out,
  * because slow candidates scatter more than fast ones. */
@@ -257,27 +258,18 @@ static struct data_row *new_row(struct data_group *g)
 	return &g->row[g->n++];
 }
 
-/* The row of a candidate, new or known. NULL: no program can be made of it. */
+/* The row of a candidate, new or known. */
 static struct data_row *row_of(struct dataset *d, struct data_group *g, const struct candidate *c)
 {
 	intptr_t known = (intptr_t)map_get(&g->ids, c->id.s, ID_HEX);
-	struct err why = ERR_INIT;
-	float f[FEATURES];
 	struct data_row *r;
-	double draft_s;
 
 	if (known)
 		return &g->row[known - 1];
-	if (candidate_features(c, g->env, &d->scratch, &draft_s, f, &why) < 0)
-		return NULL;
 	r = new_row(g);
 	r->candidate_id = c->id;
 	r->algo = c->algo;
 	memcpy(r->knob, c->knob, sizeof r->knob);
-	r->draft_s = draft_s;
-	r->prior = -features_cold(f);
-	r->f = arena_array(&d->arena, float, FEATURES);
-	memcpy(r->f, f, sizeof f);
 	*map_put(&g->ids, c->id.s, ID_HEX, NULL) = (void *)(intptr_t)g->n;
 	d->nrows++;
 	return r;
@@ -367,11 +359,9 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	g = group_of(d, &c->w, env);
 	if (!isnan(s.baseline.latency_s))
 		g->native_s = s.baseline.latency_s;
-	r = env->limits.target == d->target ? row_of(d, g, c) : NULL;
-	if (!r) {
-		d->unusable++;
+	if (env->limits.target != d->target)
 		return 0;
-	}
+	r = row_of(d, g, c);
 	if (is_failure(s.status))
 		r->failed = !r->latency_s && !r->bound_s;
 	if (time_of(g, &s, r, &latency, e) < 0)
@@ -407,4 +397,111 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 	if (door_result(&d->door, &d->doc, &c, e) < 0)
 		return -1;
 	return add_result(d, &c, e);
+}
+
+/* ---- features ---- */
+
+/* A row whose features are computed. */
+struct lacking {
+	const struct data_group *g;
+	struct data_row *row;
+};
+
+struct describer {
+	const struct target *target;
+	struct {
+		struct arena arena;
+		char apart[128]; /* no two threads write one cache line */
+	} place[BATCH_THREADS];
+};
+
+static int describe_rows(void *arg, int place, void *items, size_t n, struct err *e)
+{
+	struct describer *d = arg;
+	struct arena *a = &d->place[place].arena;
+	const struct lacking *k = items;
+
+	(void)e;
+	for (size_t i = 0; i < n; i++) {
+		struct data_row *r = k[i].row;
+		struct candidate c = {.w = k[i].g->w, .target = d->target, .algo = r->algo};
+		struct err why = ERR_INIT;
+
+		arena_reset(a);
+		memcpy(c.knob, r->knob, sizeof c.knob);
+		if (candidate_features(&c, k[i].g->env, a, &r->draft_s, r->f, &why) < 0)
+			r->f = NULL;
+		else
+			r->prior = -features_cold(r->f);
+	}
+	return 0;
+}
+
+static int take_row(void *arg, void *item, int done, struct err *e)
+{
+	(void)arg;
+	(void)item;
+	(void)done;
+	(void)e;
+	return 0;
+}
+
+static int describe_group(struct dataset *d, struct data_group *g, struct batches *b, struct err *e)
+{
+	for (int64_t i = g->described; i < g->n; i++) {
+		struct lacking *k = batches_slot(b);
+
+		g->row[i].f = arena_array(&d->arena, float, FEATURES);
+		*k = (struct lacking){g, &g->row[i]};
+		if (batches_put(b, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Rows without features leave, and their times with them. */
+static void keep_described(struct dataset *d, struct data_group *g)
+{
+	const int64_t had = g->n;
+	int64_t i = g->described;
+
+	while (i < had && g->row[i].f)
+		i++;
+	g->described = had;
+	if (i == had)
+		return;
+	g->n = 0;
+	g->best_s = 0;
+	map_free(&g->ids);
+	for (i = 0; i < had; i++) {
+		const struct data_row *r = &g->row[i];
+
+		if (!r->f)
+			continue;
+		if (r->latency_s > 0 && (!(g->best_s > 0) || r->latency_s < g->best_s))
+			g->best_s = r->latency_s;
+		g->row[g->n++] = *r;
+		*map_put(&g->ids, r->candidate_id.s, ID_HEX, NULL) = (void *)(intptr_t)g->n;
+	}
+	g->described = g->n;
+	d->nrows -= had - g->n;
+}
+
+int dataset_finish(struct dataset *d, struct err *e)
+{
+	struct describer by = {.target = d->target};
+	struct batches *b = batches_new(sizeof(struct lacking), ROWS_TOGETHER, d->here.threads,
+					BATCH_WAITING, 1, describe_rows, take_row, &by);
+	int rc = 0;
+
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+		rc = describe_group(d, dataset_group(d, i), b, e);
+	if (rc == 0)
+		rc = batches_finish(b, e);
+	batches_free(b);
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+		keep_described(d, dataset_group(d, i));
+	for (int i = 0; i < BATCH_THREADS; i++)
+		arena_free(&by.place[i].arena);
+	return rc;
 }

@@ -41,7 +41,7 @@ struct data_row {
 	double draft_s;
 	double prior; /* what is known of its value: an older model's, to learn its errors, or what
 			 cold operands cost */
-	float *f;     /* FEATURES of them */
+	float *f;     /* FEATURES of them; NULL before dataset_finish() */
 };
 
 struct data_group {
@@ -51,6 +51,7 @@ struct data_group {
 	double best_s;	 /* 0: no row has a latency */
 	double native_s; /* the baseline's; 0: not known */
 	int64_t n, cap;
+	int64_t described; /* rows that have features: the first ones */
 	struct data_row *row;
 	struct map ids; /* candidate -> index + 1 */
 };
@@ -71,7 +72,6 @@ struct dataset {
 	struct limits here;	       /* for envs that no record describes */
 	const struct target *target;   /* results of others are passed over */
 	int64_t nrows, others;	       /* others: passed over for their target, or their types */
-	int64_t unusable;	       /* no program can be made of them here */
 	struct door door;
 };
 
@@ -83,6 +83,10 @@ void dataset_close(struct dataset *d);
 /* Takes a workload record or a result of the target, and ignores other records. -1: it makes no
  * sense. */
 int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e);
+/* Computes the features of the rows that have come, in as many threads as the machine has. Rows of
+ * which no program can be made here are taken out. To be called behind the last dataset_add(),
+ * before anything is read of the rows. */
+int dataset_finish(struct dataset *d, struct err *e);
 static inline struct data_group *dataset_group(const struct dataset *d, size_t i)
 {
 	return d->groups.item[i].value;
