@@ -92,6 +92,41 @@ static void test_valid(void)
 	ok(!algo_valid(c.algo, &c.w, c.knob, &why), "nor steps of nothing: %s", why);
 }
 
+/* Whole numbers have room for so many channels by image tiles of 4 and of 2 pixels a side. */
+static void test_channels(void)
+{
+	static const struct {
+		const char *prob;
+		int64_t m, mw;
+		int fits;
+	} tries[] = {
+		{"ic112ih8oc32oh8kh3ph1", 4, 0, 1},  {"ic128ih8oc32oh8kh3ph1", 4, 0, 0},
+		{"ic448ih8oc32oh8kh3ph1", 4, 2, 1},  {"ic448ih8oc32oh8kh3ph1", 2, 4, 1},
+		{"ic464ih8oc32oh8kh3ph1", 4, 2, 0},  {"ic464ih8oc32oh8kh3ph1", 2, 4, 0},
+		{"ic1824ih8oc32oh8kh3ph1", 2, 0, 1}, {"ic1840ih8oc32oh8kh3ph1", 2, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+		struct err e = ERR_INIT;
+		const char *why = "";
+		struct candidate c;
+
+		start(&c, "conv2d", tries[i].prob, "winograd");
+		if (workload_set_dtype(&c.w, "u8:s8:s32", 9, &e) < 0)
+			bail_out("%s", e.msg);
+		set(&c, "vl", 8);
+		set(&c, "nv", 2);
+		set(&c, "mr", 4);
+		set(&c, "m", tries[i].m);
+		set(&c, "mw", tries[i].mw);
+		set(&c, "tc", 2);
+		set(&c, "tr", 2);
+		ok((algo_valid(c.algo, &c.w, c.knob, &why) == 1) == tries[i].fits,
+		   "%s by tiles of %lld, %lld pixels %s: %s", tries[i].prob, (long long)tries[i].m,
+		   (long long)tries[i].mw, tries[i].fits ? "is exact" : "has no room", why);
+	}
+}
+
 /* Is the nest of the knobs no larger than nests may be, whether they are valid or not? */
 static int has_nest(const struct candidate *c)
 {
@@ -170,6 +205,7 @@ int main(void)
 	int bad = 0;
 
 	test_single_rows();
+	test_channels();
 	/* algo=gemm;rev=3;target=cpu;tl=1;type=candidate;workload=f0b6c2f5d7fa21638b4b570435ec1e4e;
 	 */
 	start(&c, "matmul", "49x512:512x1000", "gemm");

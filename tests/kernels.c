@@ -1018,19 +1018,20 @@ struct whole_points {
 	const char *op, *prob, *layout, *post;
 };
 
-/* Sources and weights are extremes (k), or, behind those, random. */
+/* Sources and weights are extremes (k), drawn from both, or, behind those, random. */
 static void check_whole_points(const struct limits *m, const struct whole_points *of, size_t n,
 			       const char *what)
 {
-	enum { EXTREMES = 4 };
+	static const int extremes[] = {4, 5, 6, 7, EXTREMES | EXTREMES_DRAWN, 0};
+	const int tries = sizeof extremes / sizeof *extremes;
 	static const char *const types[] = {"u8:s8:s32", "s8:s8:s32"};
 	const struct shares few = {1, 4};
 	struct tally tally = {0};
 
 	exactly = 1;
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k <= EXTREMES; k++) {
-			struct problem p = {.extremes = k < EXTREMES ? EXTREMES | k : 0};
+		for (int k = 0; k < tries; k++) {
+			struct problem p = {.extremes = extremes[k]};
 			struct err e = ERR_INIT;
 
 			if (workload_from_text(&p.w, of[i].op, of[i].prob, of[i].layout, of[i].post,

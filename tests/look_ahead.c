@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/algo/algo.h"
+#include "lib/algo/candidate.h"
 #include "lib/schedule/block.h"
 #include "lib/target/target.h"
 #include "lib/tile/tile.h"
@@ -91,6 +92,73 @@ static void test_offers(void)
 	ok(offered("winograd", "conv2d", "ic64ih56oc64oh56kh3ph1") == 1, "not small ones, either");
 }
 
+/* A sixteenth of the second cache is 128 KB: 512 x 512 weights of 8 bits have twice that. */
+static void test_narrow_offers(void)
+{
+	static const char *const types[] = {"u8:s8:s32", "bf16"};
+
+	for (int i = 0; i < 2; i++) {
+		ok(offered_in(types[i], "gemm", "conv2d", "ic512ih7oc512oh7kh1") & 4,
+		   "gemm in %s prefetches panels beyond a sixteenth of the second cache", types[i]);
+		ok(!(offered_in(types[i], "gemm", "conv2d", "ic128ih7oc256oh7kh1") & 4),
+		   "not smaller ones");
+		ok(offered_in(types[i], "direct", "conv2d", "ic128ih14oc256oh14kh3ph1") & 4,
+		   "direct likewise");
+		ok(!(offered_in(types[i], "direct", "conv2d", "ic32ih14oc64oh14kh3ph1") & 4),
+		   "not small ones");
+	}
+}
+
+static void set(struct candidate *c, const char *name, int64_t value)
+{
+	for (int i = 0; i < c->algo->nknobs; i++)
+		if (!strcmp(c->algo->knob[i].name, name))
+			c->knob[i] = value;
+}
+
+/* Returns how many prefetches into the second cache stand in loops below these nodes. */
+static int prefetches_far(const struct node *from)
+{
+	int sum = 0;
+
+	for (const struct node *x = from; x; x = x->next) {
+		sum += x->kind == NODE_PREFETCH && x->far;
+		sum += prefetches_far(x->body) + prefetches_far(x->orelse);
+	}
+	return sum;
+}
+
+/* The kernel of a product in these types, with and without it. */
+static void test_nests(const char *dtype, int64_t depth)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	int found[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct candidate c = {.target = target_default(), .algo = algo_find("gemm", 4)};
+		struct nest n;
+
+		if (workload_from_text(&c.w, "matmul", "49x512:512x512", NULL, NULL, &e) ||
+		    workload_set_dtype(&c.w, dtype, strlen(dtype), &e))
+			bail_out("%s", e.msg);
+		for (int k = 0; k < c.algo->nknobs; k++)
+			c.knob[k] = c.algo->knob[k].frozen;
+		set(&c, "vl", 16);
+		set(&c, "nv", 2);
+		set(&c, "mr", 7);
+		set(&c, "order", 1);
+		set(&c, "ahead", i ? AHEAD_PANEL : 0);
+		set(&c, "depth", depth);
+		nest_init(&n, &a, "kernel");
+		if (candidate_build(&c, &n, &e) < 0)
+			bail_out("%s: %s", dtype, e.msg);
+		found[i] = prefetches_far(n.body);
+	}
+	ok(!found[0] && found[1], "the nest in %s has prefetches: %d", dtype, found[1]);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	make_machine();
@@ -103,5 +171,9 @@ int main(void)
 	covers(&tile_dot_u8, 2048 * 32, 4, 512);
 	covers(&tile_dot_s16, 128 * 64, 5, 64);
 	test_offers();
+	test_narrow_offers();
+	test_nests("f32", 1);
+	test_nests("bf16", 2);
+	test_nests("u8:s8:s32", 4);
 	return done_testing();
 }

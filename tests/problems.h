@@ -266,13 +266,15 @@ static inline int random_rows(struct workload *w)
 	return workload_finish(w, &e) == 0;
 }
 
+enum { EXTREMES = 4, EXTREMES_DRAWN = 8 };
+
 /* One problem with its data and the answer. */
 struct problem {
 	struct workload w;
 	float *tensor[TENSOR_ROLES];
 	int64_t size[TENSOR_ROLES];
-	int extremes; /* of whole numbers; 0: none. Bit 0: the weights are the least, 1: the source
-		       */
+	int extremes; /* of whole numbers; 0: none. EXTREMES, and bit 0: the weights are the least,
+		       * 1: the source; EXTREMES_DRAWN: each is drawn */
 	int halves;   /* whole numbers are small, factors of their sums 1/2, and shifts odd */
 	float *expected;
 };
@@ -305,15 +307,17 @@ static inline double whole_scale(const struct workload *w, enum tensor_role role
 	}
 }
 
-/* Makes the source and the weights the largest numbers that they can be, or (least) the least. */
-static inline void set_extremes(const struct workload *w, enum tensor_role role, int least,
+/* Makes the source and the weights the largest numbers that they can be, or the least, or draws
+ * each from the two. */
+static inline void set_extremes(const struct workload *w, enum tensor_role role, int extremes,
 				float *x, int64_t n)
 {
+	const int least = extremes >> (role == TENSOR_SRC) & 1, drawn = extremes & EXTREMES_DRAWN;
 	double from, to;
 
 	elem_range(elem_of(workload_dtype(w, role)), &from, &to);
 	for (int64_t i = 0; i < n; i++)
-		x[i] = (float)(least ? from : to);
+		x[i] = (float)((drawn ? pick(0, 1) : least) ? from : to);
 }
 
 static inline void set_halves(enum tensor_role role, float *x, int64_t n)
@@ -368,8 +372,8 @@ static inline void problem_open(struct problem *p)
 		p->tensor[t[i].role] = random_floats(t[i].size);
 		set_values(&p->w, t[i].role, p->tensor[t[i].role], t[i].size);
 		if (p->extremes && is_factor)
-			set_extremes(&p->w, t[i].role, p->extremes >> (t[i].role == TENSOR_SRC) & 1,
-				     p->tensor[t[i].role], t[i].size);
+			set_extremes(&p->w, t[i].role, p->extremes, p->tensor[t[i].role],
+				     t[i].size);
 		if (p->halves)
 			set_halves(t[i].role, p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;

@@ -69,7 +69,7 @@ static const struct knob knobs[KNOBS] = {
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
 enum { FEW_CHANNELS = 4, LEAST_TAPS = 25, LEAST_LANES = 8 };
-enum { MAX_TILES = 256, MAX_EDGES = 6, WHOLE_SMALL = 2, WHOLE_LARGE = 4 };
+enum { MAX_TILES = 256, MAX_EDGES = 6, WHOLE_SMALL = 2, WHOLE_LARGE = 4, PAIR = 2 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
@@ -136,8 +136,6 @@ static int64_t most_channels(int64_t rows, int64_t cols)
 /* Is 3x3 exact in whole numbers of 16 bits, summed in 32? */
 static int is_exact(const struct conv *p)
 {
-	enum { PAIR = 2 };
-
 	return p->g == 1 && p->kh == 3 && p->kw == 3 && p->sh == 1 && p->sw == 1 && !p->fills &&
 	       p->ic % (PAIR * LEAST_LANES) == 0 &&
 	       p->ic <= most_channels(WHOLE_SMALL, WHOLE_SMALL);
@@ -282,7 +280,7 @@ static int pays_whole(const struct conv *p, const struct limits *m)
 
 static void check_whole(struct range *r, const struct conv *p)
 {
-	enum { PAIR = 2, SPARE = 2 };
+	enum { SPARE = 2 };
 	const int64_t *k = r->knob;
 
 	range_need(r, is_whole_side(k[M]), "other image tiles are not exact in whole numbers");
@@ -305,6 +303,8 @@ static int ranges(const struct workload *w, struct range *r)
 	if (!applies(w, &p, &d) || (r->machine && r->machine->lanes < 8))
 		return 0;
 	if (is_whole && r->machine && !pays_whole(&p, r->machine))
+		return 0;
+	if (is_whole && r->machine && p.ic % (PAIR * r->machine->lanes) != 0)
 		return 0;
 	for (int size = is_whole ? WHOLE_LARGE : 8; r->space && size >= 2; size--)
 		if (has_tile(&p, &d, size))

@@ -6,7 +6,9 @@
 #include "lib/space/types.h"
 
 enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64, BRGEMM_PARTS = 7 };
-enum { BRGEMM_LINE = 16 }; /* groups in a line: each has four bytes */
+/* Groups of four bytes in a line. Tiles whose elements are narrower, and stand alone, have several
+ * of these steps in a line, and prefetch it as often. */
+enum { BRGEMM_LINE = 16 };
 
 struct tile;
 
