@@ -367,6 +367,10 @@ refused 'turns whose number the data decides' '(Loop) has a branch or turns that
 refused 'a sequence that is an output' "(SequenceConstruct) makes a sequence whose items are known only when the model runs, or which is an output" 3 tests/run/refused/sequence.onnx
 refused 'as many elements as the data say' '(NonZero) makes as many elements as its data say' 3 tests/run/refused/open_size.onnx
 refused 'a bias of another length' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/short_bias.onnx
+refused 'a bias of another length on a kernel' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/few_biases.onnx
+refused 'the same of a transposed convolution' '(ConvTranspose) has a bias that does not fit its channels' 3 tests/run/refused/few_biases_transposed.onnx
+refused 'means of another length' '(Conv) has 8 channels, but 2 values for them' 3 tests/run/refused/few_means.onnx
+refused 'a sum that lacks its third input' '(Add) lacks its input 3' 3 tests/run/refused/third_input.onnx
 refused 'more turns than there is room for' '(Loop) has 60000 turns of 2 nodes, too many to make nodes of all of them' 3 tests/run/refused/many_turns.onnx
 refused 'more windows than 64 bits count' '(Col2Im) has columns that do not fit its image' 3 tests/run/refused/windows.onnx
 refused 'rows of weights that choose their groups' '(DequantizePacked) has g_idx of MatMulNBits' 3 tests/run/refused/group_index.onnx

@@ -1,12 +1,12 @@
 /* The door of lowering: a node has the operands without which its operator means nothing. */
 #include "lib/run/lower.h"
 
-enum { EACH = 255 }; /* every input that it has */
+enum { EACH = 255, EACH_OF_TWO = 254 }; /* every input that it has, and two at least */
 
 /* So many of the first inputs must be there; where nothing is said, the first one. Others may be
  * left out, or stand in attributes (lib/extract/graph/build.h). */
 static const unsigned char needed[OPERATORS] = {
-	[OP_Add] = 2,
+	[OP_Add] = EACH_OF_TWO,
 	[OP_And] = 2,
 	[OP_Attention] = 3,
 	[OP_BatchNormalization] = EACH,
@@ -22,7 +22,7 @@ static const unsigned char needed[OPERATORS] = {
 	[OP_CumSum] = EACH,
 	[OP_DequantizeLinear] = 2,
 	[OP_DequantizePacked] = 2,
-	[OP_Div] = 2,
+	[OP_Div] = EACH_OF_TWO,
 	[OP_Einsum] = EACH,
 	[OP_Equal] = 2,
 	[OP_Expand] = EACH,
@@ -44,7 +44,7 @@ static const unsigned char needed[OPERATORS] = {
 	[OP_Mean] = EACH,
 	[OP_Min] = EACH,
 	[OP_Mod] = 2,
-	[OP_Mul] = 2,
+	[OP_Mul] = EACH_OF_TWO,
 	[OP_NegativeLogLikelihoodLoss] = 2,
 	[OP_OneHot] = 3,
 	[OP_Or] = 2,
@@ -60,7 +60,7 @@ static const unsigned char needed[OPERATORS] = {
 	[OP_ScatterElements] = 3,
 	[OP_ScatterND] = 3,
 	[OP_SoftmaxCrossEntropyLoss] = 2,
-	[OP_Sub] = 2,
+	[OP_Sub] = EACH_OF_TWO,
 	[OP_Sum] = EACH,
 	[OP_Tile] = EACH,
 	[OP_TopK] = EACH,
@@ -73,9 +73,18 @@ static int may_lack_first_output(const struct graph_node *n)
 	return node_is(n, OP_LSTM) || node_is(n, OP_GRU) || node_is(n, OP_RNN) || n->nout == 0;
 }
 
+static int needed_by(const struct graph_node *n)
+{
+	const int need = needed[n->op];
+
+	if (need == EACH_OF_TWO && n->nin < 2)
+		return 2;
+	return need >= EACH_OF_TWO ? n->nin : need;
+}
+
 int lower_check_operands(const struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	int need = needed[n->op] == EACH ? n->nin : needed[n->op];
+	const int need = needed_by(n);
 
 	if (node_is_walked(n)) /* turns may lack a number */
 		return 0;

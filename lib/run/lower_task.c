@@ -63,6 +63,7 @@ static int add_change(struct making *k, enum weights_kind kind, const int value[
 {
 	struct weights_change *c = &k->w->change[k->w->nchange];
 	int *memory[] = {&c->a, &c->b, &c->c, &c->d};
+	const int64_t channels = k->w->channels / k->w->times;
 	struct place p;
 
 	if (k->w->nchange++ == WEIGHTS_CHANGES)
@@ -71,9 +72,23 @@ static int add_change(struct making *k, enum weights_kind kind, const int value[
 	for (int i = 0; i < n; i++) {
 		if (constant(k, value[i], &p, e))
 			return -1;
+		if (place_count(&p) != channels && place_count(&p) != 1)
+			return lower_bad(k->l, k->n, e,
+					 "has %lld channels, but %lld values for them",
+					 (long long)channels, (long long)place_count(&p));
 		*memory[i] = p.memory;
 	}
 	return 0;
+}
+
+/* A convolution's own bias has a value for each channel. */
+static int add_bias(struct making *k, struct err *e)
+{
+	const int value = k->n->in[2];
+
+	if (shape_count(&k->l->g->value[value]->shape) != k->w->channels / k->w->times)
+		return lower_bad(k->l, k->n, e, "has a bias that does not fit its channels");
+	return add_change(k, WEIGHTS_BIAS, (int[4]){value}, 1, 0, 1, e);
 }
 
 static int take_fused(struct making *k, struct err *e)
@@ -135,7 +150,7 @@ static int make_conv(struct making *k, struct err *e)
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
 	if (has_bias)
-		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
+		return add_bias(k, e);
 	return 0;
 }
 
@@ -161,7 +176,7 @@ static int make_transposed(struct making *k, struct err *e)
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = src;
 	if (node_in(k->l->g, k->n, 2) && !k->t->part)
-		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
+		return add_bias(k, e);
 	return 0;
 }
 

@@ -163,6 +163,8 @@ static int make_image(struct lowering *l, const struct graph_node *n, const stru
 	c->has_bias = c->sums && node_in(l->g, n, 2);
 	if (c->has_bias && lower_get_dense(l, n->in[2], NULL, &operand[COLUMNS_BIAS], e))
 		return -1;
+	if (c->has_bias && place_count(&operand[COLUMNS_BIAS]) != image->dim[1])
+		return lower_bad(l, n, e, "has a bias that does not fit its channels");
 	plan_plain(l->p, node_label(l->g, n), c->sums ? "sums of columns" : "pixels of phases",
 		   &(struct plain){columns_run, c, NULL}, operand, COLUMNS_OPERANDS);
 	return 0;

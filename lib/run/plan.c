@@ -413,8 +413,9 @@ static int make_candidate(struct plan *p, struct step *s, const struct candidate
 		if (m < 0)
 			continue;
 		if (!p->memory[m].is_const) {
-			err_set(e, "%s (%s) has weights that are not known before it runs", s->name,
-				s->what);
+			err_set(e,
+				"%s (%s) has weights or a bias that are not known before it runs",
+				s->name, s->what);
 			return -1;
 		}
 		p->memory[m].readers++;
