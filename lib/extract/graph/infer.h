@@ -149,6 +149,8 @@ int infer_axis(int64_t axis, int rank);
  * given but unknown. */
 int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
 	       int *count, const int64_t **v);
+/* The one integer of input i. 1; 0: it is left out; -1: it is not known, or not one. */
+int infer_one(const struct graph *g, const struct graph_node *n, int i, int64_t *v);
 /* The item of a list that input i counts, from the end if negative; otherwise where it is left out.
  * -1: it is not known, or not there. */
 int64_t infer_place(const struct graph *g, const struct graph_node *n, int i, int64_t count,

@@ -4,19 +4,6 @@
 
 #include "lib/extract/graph/infer.h"
 
-/* The one integer of input i. 1; 0: it is left out; -1: it is not known. */
-static int one_of(const struct infer *x, const struct graph_node *n, int i, int64_t *v)
-{
-	const int64_t *list;
-	int count, r = infer_list(x->g, n, NULL, i, &count, &list);
-
-	if (r == 1 && (count != 1 || list[0] == INT_UNKNOWN))
-		r = -1;
-	if (r == 1)
-		*v = list[0];
-	return r;
-}
-
 /* Regions of an image: regions x channels x the size of a region. */
 INFER(regions)
 {
@@ -107,9 +94,9 @@ INFER(dft)
 {
 	int64_t axis = node_int(n, "axis", x->opset < 20 ? 1 : -2), length = DIM_UNKNOWN;
 	int one_sided = node_int(n, "onesided", 0) != 0, inverse = node_int(n, "inverse", 0) != 0;
-	int at, told = one_of(x, n, 1, &length);
+	int at, told = infer_one(x->g, n, 1, &length);
 
-	if (in->shape.rank < 2 || one_of(x, n, 2, &axis) < 0)
+	if (in->shape.rank < 2 || infer_one(x->g, n, 2, &axis) < 0)
 		return 0;
 	at = infer_axis(axis, made->rank);
 	if (at < 0)
@@ -127,11 +114,11 @@ INFER(dft)
 int64_t infer_frame(const struct graph *g, const struct graph_node *n)
 {
 	const struct value *window = node_in(g, n, 2);
-	const int64_t *list;
-	int count, told = infer_list(g, n, NULL, 3, &count, &list);
+	int64_t length;
+	const int told = infer_one(g, n, 3, &length);
 
-	if (told == 1 && count == 1 && list[0] != INT_UNKNOWN)
-		return list[0];
+	if (told == 1)
+		return length;
 	return !told && window && window->shape.rank == 1 ? window->shape.dim[0] : DIM_UNKNOWN;
 }
 
@@ -146,7 +133,7 @@ INFER(stft)
 		s.dim[0] = in->shape.dim[0];
 	if (frame > 0)
 		s.dim[2] = node_int(n, "onesided", 1) ? frame / 2 + 1 : frame;
-	if (one_of(x, n, 1, &step) == 1 && step > 0 && frame > 0 && in->shape.rank >= 2 &&
+	if (infer_one(x->g, n, 1, &step) == 1 && step > 0 && frame > 0 && in->shape.rank >= 2 &&
 	    in->shape.dim[1] >= frame)
 		s.dim[1] = (in->shape.dim[1] - frame) / step + 1;
 	return infer_set(x, n, 0, &s, e);
@@ -156,7 +143,7 @@ INFER(window)
 {
 	struct shape s = {1, {DIM_UNKNOWN}};
 
-	(void)one_of(x, n, 0, &s.dim[0]);
+	(void)infer_one(x->g, n, 0, &s.dim[0]);
 	infer_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
 	return infer_set(x, n, 0, &s, e);
 }
@@ -166,8 +153,8 @@ INFER(mel)
 {
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
-	(void)one_of(x, n, 0, &s.dim[1]);
-	if (one_of(x, n, 1, &s.dim[0]) == 1)
+	(void)infer_one(x->g, n, 0, &s.dim[1]);
+	if (infer_one(x->g, n, 1, &s.dim[0]) == 1)
 		s.dim[0] = s.dim[0] / 2 + 1;
 	infer_elem(x, n, 0, (int)node_int(n, "output_datatype", VALUE_F32));
 	return infer_set(x, n, 0, &s, e);

@@ -119,6 +119,18 @@ int infer_list(const struct graph *g, const struct graph_node *n, const char *at
 	return 1;
 }
 
+int infer_one(const struct graph *g, const struct graph_node *n, int i, int64_t *v)
+{
+	const int64_t *list;
+	int count, r = infer_list(g, n, NULL, i, &count, &list);
+
+	if (r == 1 && (count != 1 || list[0] == INT_UNKNOWN))
+		r = -1;
+	if (r == 1)
+		*v = list[0];
+	return r;
+}
+
 union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i)
 {
 	struct value *v = node_out(x->g, n, i);

@@ -363,10 +363,10 @@ static const struct graph *wanted(const struct graph *g, const struct graph_node
 
 /* Adds what stands for a node that has no graph inside, or the node itself. */
 static int unfold_flat(struct unfold_lists *lists, struct build *b, const struct graph_node *n,
-		       int64_t opset, struct err *e)
+		       int64_t opset, struct unfolded *all, struct err *e)
 {
 	if (unfold_has_table(b->g, n, opset))
-		return unfold_table(b, n, opset, e);
+		return unfold_table(b, n, opset, &all->table, e);
 	unfold_lists_node(lists, b, n);
 	return 0;
 }
@@ -388,7 +388,7 @@ static int unfold_nodes(struct graph *g, const struct graph **body, struct unfol
 				return -1;
 			continue;
 		}
-		if (unfold_flat(lists, &b, from, opset, e))
+		if (unfold_flat(lists, &b, from, opset, all, e))
 			return -1;
 		all->fresh = b.fresh;
 	}

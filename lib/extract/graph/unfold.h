@@ -19,6 +19,7 @@ struct unfolded {
 	int64_t turns; /* nodes and values of turns */
 	int64_t made;  /* what copy.h counts: graphs inside, and what they hold */
 	int64_t fresh; /* numbers that made names unique */
+	int64_t table; /* elements of tables */
 };
 
 /* Unfolds the nodes of a graph whose shapes were inferred. 1: there were some, and the graph is as

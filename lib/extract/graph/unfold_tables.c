@@ -6,8 +6,9 @@
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/element.h"
 #include "lib/extract/graph/infer.h"
+#include "lib/extract/graph/transform.h"
 
-#define TABLE_MOST ((int64_t)1 << 26) /* elements */
+#define TABLES_MOST ((int64_t)1 << 26) /* elements, of all of them */
 
 /* Makes a node of one input, or two, and the value that it makes. */
 static int make(struct build *b, const struct graph_node *n, const char *type, int first,
@@ -42,20 +43,50 @@ static void finish(struct build *b, const struct graph_node *n, int from)
 	build_node(b, "Identity", &from, 1, n->out, 1);
 }
 
-/* Makes a constant, whose elements the caller writes. NULL: there is no memory. */
-static float *table(struct build *b, const struct shape *s, int *made, struct err *e)
-{
-	struct value *v;
-	float *to;
+/* A table for a node. Equal ones have the same name, which says all that their elements follow
+ * from, and are one constant. */
+struct table {
+	const char *name;
+	struct shape shape;
+	int made;  /* the constant */
+	float *to; /* its elements, which the caller writes; NULL: they are there already */
+};
 
-	*made = build_parameter(b, "table", 0);
-	v = b->g->value[*made];
-	v->shape = *s;
+/* Returns the elements of a shape, or one more than there may be. */
+static int64_t elements(const struct shape *s)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < s->rank; i++)
+		if (__builtin_mul_overflow(n, s->dim[i], &n) || n > TABLES_MOST)
+			return TABLES_MOST + 1;
+	return n;
+}
+
+/* Makes the constant, if there is none yet. -1: tables have too many elements, or there is no
+ * memory. */
+static int begin(struct build *b, const struct graph_node *n, struct table *t, int64_t *all,
+		 struct err *e)
+{
+	const int64_t size = elements(&t->shape);
+	struct value *v;
+
+	t->to = NULL;
+	t->made = graph_place(b->g, t->name);
+	if (t->made >= 0 && b->g->value[t->made]->is_fixed)
+		return 0;
+	if (size > TABLES_MOST - *all)
+		return err_set(e,
+			       "the node %s (%s) multiplies by a table that is too large: all "
+			       "tables together may have %lld numbers",
+			       node_label(b->g, n), n->type, (long long)TABLES_MOST);
+	*all += size;
+	t->made = build_parameter(b, t->name, 0);
+	v = b->g->value[t->made];
+	v->shape = t->shape;
 	v->is_fixed = 1;
-	to = value_room(v, (size_t)shape_count(s) * sizeof *to);
-	if (!to)
-		err_sys(e, "there is no memory for a table");
-	return to;
+	t->to = value_room(v, (size_t)size * sizeof *t->to);
+	return t->to ? 0 : err_sys(e, "there is no memory for a table");
 }
 
 /* ---- windows ---- */
@@ -76,45 +107,27 @@ static int is_window(const struct graph_node *n, double factor[3])
 }
 
 static int make_window(struct build *b, const struct graph_node *n, const double factor[3],
-		       struct err *e)
+		       int64_t *all, struct err *e)
 {
 	const struct value *out = node_out(b->g, n, 0);
 	const int64_t size = out->shape.dim[0];
 	const int64_t turn = node_int(n, "periodic", 1) || size == 1 ? size : size - 1;
-	int made;
-	float *to = table(b, &out->shape, &made, e);
+	struct table t = {.shape = out->shape};
 
-	for (int64_t i = 0; to && i < size; i++) {
+	t.name =
+		arena_printf(b->a, "table/%s/%lld/%lld", n->type, (long long)size, (long long)turn);
+	if (begin(b, n, &t, all, e))
+		return -1;
+	for (int64_t i = 0; t.to && i < size; i++) {
 		const double at = 2 * M_PI * (double)i / (double)turn;
 
-		to[i] = (float)(factor[0] - factor[1] * cos(at) + factor[2] * cos(2 * at));
+		t.to[i] = (float)(factor[0] - factor[1] * cos(at) + factor[2] * cos(2 * at));
 	}
-	build_int(b, build_node(b, "Cast", &made, 1, n->out, 1), "to", out->elem);
-	return to ? 0 : -1;
+	build_int(b, build_node(b, "Cast", &t.made, 1, n->out, 1), "to", out->elem);
+	return 0;
 }
 
 /* ---- transforms ---- */
-
-/* A transform of `from` numbers of `parts` parts (1: they are real) to `to` ones. */
-struct transform {
-	int64_t from, to, length;
-	int64_t parts, parts_to;
-	int is_inverse, is_halved; /* an inverse one, of the first half of its numbers */
-};
-
-/* What number j of part p is multiplied by in number k of part q. */
-static double factor(const struct transform *t, int64_t j, int64_t p, int64_t k, int64_t q)
-{
-	const double turn = 2 * M_PI / (double)t->length;
-	const double at = turn * (double)(j * k % t->length) * (t->is_inverse ? 1 : -1);
-	double scale = t->is_inverse ? 1.0 / (double)t->length : 1;
-
-	if (j >= t->length || (t->is_halved && 2 * j > t->length))
-		return 0;
-	if (t->is_halved && j > 0 && 2 * j < t->length)
-		scale *= 2;
-	return scale * (p == q ? cos(at) : p < q ? sin(at) : -sin(at));
-}
 
 /* Returns the axis that a DFT is along, or -1. */
 static int describe(const struct graph *g, const struct graph_node *n, int64_t opset,
@@ -122,14 +135,11 @@ static int describe(const struct graph *g, const struct graph_node *n, int64_t o
 {
 	const struct value *in = node_in(g, n, 0), *out = node_out(g, n, 0);
 	const int one_sided = node_int(n, "onesided", 0) != 0, last = in->shape.rank - 1;
-	const int64_t *list;
-	int count, axis = (int)node_int(n, "axis", opset < 20 ? 1 : -2);
+	int64_t at = node_int(n, "axis", opset < 20 ? 1 : -2);
+	const int told = infer_one(g, n, 2, &at);
+	const int axis = infer_axis(at, last + 1);
 
-	if (infer_list(g, n, NULL, 2, &count, &list) == 1 && count == 1)
-		axis = infer_axis(list[0], last + 1);
-	else
-		axis = infer_axis(axis, last + 1);
-	if (axis < 0 || axis == last)
+	if (told < 0 || axis < 0 || axis == last || out->shape.rank != in->shape.rank)
 		return -1;
 	*t = (struct transform){.from = in->shape.dim[axis],
 				.to = out->shape.dim[axis],
@@ -138,24 +148,52 @@ static int describe(const struct graph *g, const struct graph_node *n, int64_t o
 				.is_inverse = node_int(n, "inverse", 0) != 0};
 	t->is_halved = one_sided && t->is_inverse;
 	t->length = t->is_halved ? t->to : t->from;
-	if (infer_list(g, n, NULL, 1, &count, &list) == 1 && count == 1)
-		t->length = list[0];
-	return t->length > 0 && t->parts >= 1 && t->parts <= 2 ? axis : -1;
+	if (infer_one(g, n, 1, &t->length) < 0)
+		return -1;
+	return t->length > 0 && t->parts >= 1 && t->parts <= 2 &&
+			       t->parts_to == (t->is_halved ? 1 : 2)
+		       ? axis
+		       : -1;
 }
 
-static int make_dft(struct build *b, const struct graph_node *n, int64_t opset, struct err *e)
+/* Rows are the parts of the numbers that come in, columns of those that go out. */
+static int dft_table(struct build *b, const struct graph_node *n, struct transform *t,
+		     struct table *made, int64_t *all, struct err *e)
+{
+	float *to;
+
+	*made = (struct table){.shape = {2, {t->from * t->parts, t->to * t->parts_to}}};
+	made->name =
+		arena_printf(b->a, "table/DFT/%lld/%lld/%lld/%lld/%lld/%d/%d", (long long)t->from,
+			     (long long)t->to, (long long)t->length, (long long)t->parts,
+			     (long long)t->parts_to, t->is_inverse, t->is_halved);
+	if (begin(b, n, made, all, e))
+		return -1;
+	if (!made->to)
+		return 0;
+	to = made->to;
+	transform_begin(t);
+	for (int64_t j = 0; j < t->from; j++)
+		for (int64_t p = 0; p < t->parts; p++)
+			for (int64_t k = 0; k < t->to; k++)
+				for (int64_t q = 0; q < t->parts_to; q++)
+					*to++ = (float)transform_factor(t, j, p, k, q);
+	transform_end(t);
+	return 0;
+}
+
+static int make_dft(struct build *b, const struct graph_node *n, int64_t opset, int64_t *all,
+		    struct err *e)
 {
 	const struct shape *in = &node_in(b->g, n, 0)->shape;
 	struct transform t;
 	const int rank = in->rank, axis = describe(b->g, n, opset, &t);
 	int64_t order[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], dim[GRAPH_MAX_RANK], rows = 1;
-	int made, at, k = 0;
-	const struct shape s = {2, {t.from * t.parts, t.to * t.parts_to}};
-	float *to = table(b, &s, &made, e);
+	struct table made;
+	int at, k = 0;
 
-	for (int64_t i = 0; to && i < shape_count(&s); i++)
-		to[i] = (float)factor(&t, i / s.dim[1] / t.parts, i / s.dim[1] % t.parts,
-				      i % s.dim[1] / t.parts_to, i % s.dim[1] % t.parts_to);
+	if (dft_table(b, n, &t, &made, all, e))
+		return -1;
 	for (int i = 0; i < rank - 1; i++)
 		if (i != axis) {
 			rows *= dim[k] = in->dim[i];
@@ -168,10 +206,10 @@ static int make_dft(struct build *b, const struct graph_node *n, int64_t opset, 
 	for (int i = 0; i < rank; i++)
 		back[order[i]] = i;
 	at = transpose(b, n, n->in[0], order, rank);
-	at = reshape(b, n, at, (const int64_t[]){rows, s.dim[0]}, 2);
-	at = make(b, n, "MatMul", at, made);
+	at = reshape(b, n, at, (const int64_t[]){rows, made.shape.dim[0]}, 2);
+	at = make(b, n, "MatMul", at, made.made);
 	finish(b, n, transpose(b, n, reshape(b, n, at, dim, rank), back, rank));
-	return to ? 0 : -1;
+	return 0;
 }
 
 /* ---- transforms of frames ---- */
@@ -186,38 +224,55 @@ static int is_element_known(const struct value *v)
 	return elem_is_real(v->elem) && v->producer < 0 && (v->kept || v->data);
 }
 
-/* The weights are numbers x parts x elements of a frame; a window that is known is part of them. */
-static int make_stft(struct build *b, const struct graph_node *n, struct err *e)
+/* The weights are numbers x parts x elements of a frame, by those of a window that is known. */
+static int stft_table(struct build *b, const struct graph_node *n, struct transform *t,
+		      const struct value *window, struct table *made, int64_t *all, struct err *e)
+{
+	float *to;
+
+	*made = (struct table){.shape = {3, {2 * t->to, t->parts, t->from}}};
+	made->name = arena_printf(b->a, "table/STFT/%lld/%lld/%lld/%d", (long long)t->from,
+				  (long long)t->to, (long long)t->parts, window ? n->in[2] : -1);
+	if (begin(b, n, made, all, e))
+		return -1;
+	if (!made->to)
+		return 0;
+	to = made->to;
+	transform_begin(t);
+	for (int64_t k = 0; k < 2 * t->to; k++)
+		for (int64_t p = 0; p < t->parts; p++)
+			for (int64_t j = 0; j < t->from; j++)
+				*to++ = (float)((window ? element(window, j) : 1) *
+						transform_factor(t, j, p, k / 2, k % 2));
+	transform_end(t);
+	return 0;
+}
+
+static int make_stft(struct build *b, const struct graph_node *n, int64_t *all, struct err *e)
 {
 	const struct shape *in = &node_in(b->g, n, 0)->shape, *out = &node_out(b->g, n, 0)->shape;
 	const struct value *window = node_in(b->g, n, 2);
 	const int64_t parts = in->rank == 3 ? in->dim[2] : 1, steps = out->dim[1];
 	const int is_known = window && is_element_known(window);
 	struct transform t = {.parts = parts, .parts_to = 2, .to = out->dim[2]};
-	const int64_t *step;
-	struct shape s;
-	float *to;
-	int made, at, count;
+	struct table table;
+	int64_t step = 1;
+	int made, at;
 
-	infer_list(b->g, n, NULL, 1, &count, &step);
+	infer_one(b->g, n, 1, &step);
 	t.length = t.from = infer_frame(b->g, n);
-	s = (struct shape){3, {2 * t.to, parts, t.from}};
-	to = table(b, &s, &made, e);
-	for (int64_t i = 0; to && i < shape_count(&s); i++) {
-		const int64_t j = i % t.from, p = i / t.from % parts, k = i / t.from / parts;
-
-		to[i] = (float)((is_known ? element(window, j) : 1) *
-				factor(&t, j, p, k / 2, k % 2));
-	}
+	if (stft_table(b, n, &t, is_known ? window : NULL, &table, all, e))
+		return -1;
+	made = table.made;
 	if (window && !is_known)
 		made = make(b, n, "Mul", made, n->in[2]);
 	at = reshape(b, n, n->in[0], (const int64_t[]){in->dim[0], in->dim[1], parts}, 3);
 	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
 	at = make(b, n, "Conv", at, made);
-	build_ints(b, build_last(b), "strides", step, 1);
+	build_ints(b, build_last(b), "strides", &step, 1);
 	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
 	finish(b, n, reshape(b, n, at, (const int64_t[]){in->dim[0], steps, t.to, 2}, 4));
-	return to ? 0 : -1;
+	return 0;
 }
 
 /* ---- grids ---- */
@@ -232,29 +287,42 @@ static float coordinate(int64_t i, int64_t size, int is_corner)
 }
 
 /* Points of an image of that size, the last dimension first, and a 1 behind each. */
-static int make_grid(struct build *b, const struct graph_node *n, struct err *e)
+static void fill_grid(const struct shape *out, int is_corner, const struct table *t)
 {
-	const struct shape *out = &node_out(b->g, n, 0)->shape;
-	const int rank = out->rank - 2, is_corner = node_int(n, "align_corners", 0) != 0;
-	int64_t points = 1, stride = 1;
-	int made, at;
-	float *to;
+	const int rank = out->rank - 2;
+	const int64_t points = t->shape.dim[1];
+	int64_t stride = 1;
 
-	for (int i = 1; i <= rank; i++)
-		points *= out->dim[i];
-	to = table(b, &(struct shape){2, {rank + 1, points}}, &made, e);
-	for (int i = 0; to && i <= rank; i++) {
+	for (int i = 0; i <= rank; i++) {
 		const int64_t size = i < rank ? out->dim[rank - i] : 1;
 
 		for (int64_t k = 0; k < points; k++)
-			to[i * points + k] =
+			t->to[i * points + k] =
 				i < rank ? coordinate(k / stride % size, size, is_corner) : 1;
 		stride *= size;
 	}
-	at = make(b, n, "MatMul", n->in[0], made);
+}
+
+static int make_grid(struct build *b, const struct graph_node *n, int64_t *all, struct err *e)
+{
+	const struct shape *out = &node_out(b->g, n, 0)->shape;
+	const int rank = out->rank - 2, is_corner = node_int(n, "align_corners", 0) != 0;
+	struct table t = {.shape = {2, {rank + 1, 1}}};
+	int at;
+
+	t.name = arena_printf(b->a, "table/AffineGrid/%d", is_corner);
+	for (int i = 1; i <= rank; i++) {
+		t.shape.dim[1] *= out->dim[i];
+		t.name = arena_printf(b->a, "%s/%lld", t.name, (long long)out->dim[i]);
+	}
+	if (begin(b, n, &t, all, e))
+		return -1;
+	if (t.to)
+		fill_grid(out, is_corner, &t);
+	at = make(b, n, "MatMul", n->in[0], t.made);
 	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
 	finish(b, n, reshape(b, n, at, out->dim, out->rank));
-	return to ? 0 : -1;
+	return 0;
 }
 
 /* ---- steps of a cache ---- */
@@ -290,36 +358,27 @@ static int make_scatter(struct build *b, const struct graph_node *n)
 
 /* ---- which nodes ---- */
 
-static int is_small(int64_t a, int64_t b)
-{
-	int64_t product;
-
-	return !__builtin_mul_overflow(a, b, &product) && product > 0 && product <= TABLE_MOST;
-}
-
 static int has_dft(const struct graph *g, const struct graph_node *n, int64_t opset)
 {
 	struct transform t;
 
-	return describe(g, n, opset, &t) >= 0 && t.from <= TABLE_MOST && t.to <= TABLE_MOST &&
-	       is_small(t.from * t.parts, t.to * t.parts_to);
+	return describe(g, n, opset, &t) >= 0;
 }
 
 static int has_stft(const struct graph *g, const struct graph_node *n)
 {
 	const struct value *in = node_in(g, n, 0), *window = node_in(g, n, 2);
 	const int64_t frame = infer_frame(g, n), to = node_out(g, n, 0)->shape.dim[2];
-	const int64_t *step;
-	int count;
+	int64_t step;
 
-	if (infer_list(g, n, NULL, 1, &count, &step) != 1 || count != 1 || step[0] < 1)
+	if (infer_one(g, n, 1, &step) != 1 || step < 1)
 		return 0;
 	if ((in->shape.rank != 2 && in->shape.rank != 3) ||
 	    (in->shape.rank == 3 && (in->shape.dim[2] < 1 || in->shape.dim[2] > 2)))
 		return 0;
 	if (window && (window->shape.rank != 1 || window->shape.dim[0] != frame))
 		return 0;
-	return frame > 0 && to > 0 && to <= TABLE_MOST && is_small(frame, 4 * to);
+	return frame > 0 && to > 0;
 }
 
 /* Implementations disagree on where the corners of one pixel are. */
@@ -327,13 +386,10 @@ static int has_grid(const struct graph *g, const struct graph_node *n)
 {
 	const int is_corner = node_int(n, "align_corners", 0) != 0;
 	const struct shape *in = &node_in(g, n, 0)->shape, *out = &node_out(g, n, 0)->shape;
-	int64_t points = 1;
 
 	for (int i = 1; i < out->rank - 1; i++)
-		if (!is_small(points, out->dim[i]) || (is_corner && out->dim[i] < 2))
+		if (is_corner && out->dim[i] < 2)
 			return 0;
-		else
-			points *= out->dim[i];
 	return (out->rank == 4 || out->rank == 5) && in->rank == 3 && in->dim[0] == out->dim[0] &&
 	       in->dim[1] == out->rank - 2 && in->dim[2] == out->rank - 1;
 }
@@ -359,25 +415,26 @@ int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t 
 	double window[3];
 
 	if (!in || !out || !shape_known(&in->shape) || !shape_known(&out->shape) ||
-	    !shape_count(&out->shape))
+	    !shape_count(&out->shape) || (!out->uses && !out->is_output))
 		return 0;
 	if (is_window(n, window))
-		return out->shape.rank == 1 && is_small(1, out->shape.dim[0]);
+		return out->shape.rank == 1;
 	return (node_is(n, OP_DFT) && in->shape.rank >= 2 && has_dft(g, n, opset)) ||
 	       (node_is(n, OP_STFT) && has_stft(g, n)) ||
 	       (node_is(n, OP_AffineGrid) && has_grid(g, n)) ||
 	       (node_is(n, OP_TensorScatter) && has_scatter(g, n));
 }
 
-int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, struct err *e)
+int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, int64_t *all,
+		 struct err *e)
 {
 	double window[3];
 
 	if (is_window(n, window))
-		return make_window(b, n, window, e);
+		return make_window(b, n, window, all, e);
 	if (node_is(n, OP_DFT))
-		return make_dft(b, n, opset, e);
+		return make_dft(b, n, opset, all, e);
 	if (node_is(n, OP_TensorScatter))
 		return make_scatter(b, n);
-	return node_is(n, OP_STFT) ? make_stft(b, n, e) : make_grid(b, n, e);
+	return node_is(n, OP_STFT) ? make_stft(b, n, all, e) : make_grid(b, n, all, e);
 }

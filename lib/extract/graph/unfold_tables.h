@@ -3,8 +3,8 @@
  * AffineGrid the product of its base grid and the matrices. A window becomes a constant. A
  * TensorScatter becomes a ScatterElements by indices that are counted.
  *
- * Inference has told the sizes; otherwise, or where the table would be huge, a node stays, and
- * lowering refuses it.
+ * Inference has told the sizes; otherwise a node stays, and lowering refuses it. Equal tables are
+ * one constant, and all tables together have a bound.
  */
 #ifndef TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
 #define TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
@@ -13,7 +13,9 @@
 
 /* Can other nodes stand for this one? */
 int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t opset);
-/* Adds what stands for it. -1: there is no memory. */
-int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, struct err *e);
+/* Adds what stands for it. *all: the elements of the tables so far. -1: they are too many, or there
+ * is no memory. */
+int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, int64_t *all,
+		 struct err *e);
 
 #endif
