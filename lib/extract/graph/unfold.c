@@ -367,8 +367,7 @@ static int unfold_flat(struct unfold_lists *lists, struct build *b, const struct
 {
 	if (unfold_has_table(b->g, n, opset))
 		return unfold_table(b, n, opset, &all->table, e);
-	unfold_lists_node(lists, b, n);
-	return 0;
+	return unfold_lists_node(lists, b, n, e);
 }
 
 /* Puts what stands for the nodes in their place, in the order in which they compute. */
@@ -398,7 +397,7 @@ static int unfold_nodes(struct graph *g, const struct graph **body, struct unfol
 int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 {
 	const struct graph **body = arena_array(g->a, const struct graph *, g->nnode + 1);
-	struct unfold_lists lists;
+	struct unfold_lists lists = {.made = &all->turns, .most = MADE_MOST};
 	int any = 0;
 
 	for (int i = 0; i < g->nnode; i++) {

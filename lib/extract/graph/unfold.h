@@ -16,7 +16,7 @@
 
 /* All that calls for a model have made; zeros before the first. */
 struct unfolded {
-	int64_t turns; /* nodes and values of turns */
+	int64_t turns; /* nodes and values of turns, and of items of sequences */
 	int64_t made;  /* what copy.h counts: graphs inside, and what they hold */
 	int64_t fresh; /* numbers that made names unique */
 	int64_t table; /* elements of tables */

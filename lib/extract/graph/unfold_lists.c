@@ -1,7 +1,5 @@
 #include "lib/extract/graph/unfold_lists.h"
 
-#include <string.h>
-
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/infer.h"
 
@@ -151,7 +149,8 @@ static void make_items(struct unfold_lists *l, struct build *b, const struct gra
 	} else if (node_is(n, OP_SequenceErase)) {
 		change(b, from, -1, infer_place(b->g, n, 1, from->n, from->n - 1), to);
 	} else if (hands_on(n)) {
-		*to = *from;
+		to->at = from->at;
+		to->n = from->n;
 	} else {
 		to->at = n->in;
 		to->n = n->nin;
@@ -160,24 +159,62 @@ static void make_items(struct unfold_lists *l, struct build *b, const struct gra
 
 /* ---- who reads them ---- */
 
-static void join(struct build *b, const struct graph_node *n, const struct list *from)
+/* Gives each item a dimension more, once for all who ask for the same. */
+static const int *widen(struct build *b, const struct graph_node *n, struct list *from,
+			int64_t axis)
 {
-	const int64_t axis = node_int(n, "axis", 0);
-	int *at = arena_array(b->a, int, from->n);
-	const int adds = node_int(n, "new_axis", 0) != 0;
+	int *at;
 
-	memcpy(at, from->at, sizeof *at * (size_t)from->n);
-	for (int64_t i = 0; i < from->n && adds; i++) {
+	if (from->wide && from->axis == axis)
+		return from->wide;
+	at = arena_array(b->a, int, from->n);
+	for (int64_t i = 0; i < from->n; i++) {
 		at[i] = between(b, n, "part");
 		build_ints(b, build_node(b, "Unsqueeze", &from->at[i], 1, &at[i], 1), "axes", &axis,
 			   1);
 	}
+	from->wide = at;
+	from->axis = axis;
+	return at;
+}
+
+static void join(struct build *b, const struct graph_node *n, struct list *from)
+{
+	const int64_t axis = node_int(n, "axis", 0);
+	const int *at = node_int(n, "new_axis", 0) ? widen(b, n, from, axis) : from->at;
+
 	build_int(b, build_node(b, "Concat", at, (int)from->n, n->out, 1), "axis", axis);
 }
 
-void unfold_lists_node(struct unfold_lists *l, struct build *b, const struct graph_node *n)
+/* Items take part in what is made for the node: parts of a tensor, or of a list that is joined. */
+static int count(struct unfold_lists *l, const struct build *b, const struct graph_node *n,
+		 struct err *e)
 {
+	const struct value *out = node_out(b->g, n, 0);
 	const struct list *from = read_by(l, n);
+	int64_t items = 0;
+
+	if (takes(l, b->g, n))
+		items = node_is(n, OP_ConcatFromSequence) ? from->n : 1;
+	else if (makes_items(l, b->g, n) && !hands_on(n))
+		items = out->sequence->n;
+	*l->made += 2 * items; /* a node and a value at most */
+	if (*l->made > l->most)
+		return err_set(
+			e,
+			"the node %s (%s) has %lld items, and with those of other nodes they "
+			"are too many to make nodes of them",
+			node_label(b->g, n), n->type, (long long)items);
+	return 0;
+}
+
+int unfold_lists_node(struct unfold_lists *l, struct build *b, const struct graph_node *n,
+		      struct err *e)
+{
+	struct list *from = read_by(l, n);
+
+	if (count(l, b, n, e))
+		return -1;
 
 	if (!takes(l, b->g, n)) {
 		if (!goes(l, b->g, n))
@@ -195,4 +232,5 @@ void unfold_lists_node(struct unfold_lists *l, struct build *b, const struct gra
 	} else {
 		join(b, n, from);
 	}
+	return 0;
 }

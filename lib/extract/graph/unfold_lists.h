@@ -15,14 +15,20 @@ struct unfold_lists {
 		int *at;
 		int64_t n;
 		int is_known;
-		int is_read; /* by a node that stays */
-	} * of;		     /* each value */
-	int takers;	     /* nodes that others can stand for */
+		int is_read;  /* by a node that stays */
+		int *wide;    /* the items with a dimension more; NULL: nobody asked yet */
+		int64_t axis; /* which one it is */
+	} * of;		      /* each value */
+	int takers;	      /* nodes that others can stand for */
+	int64_t *made;	      /* counts nodes, values and inputs of nodes, up to `most` */
+	int64_t most;
 };
 
 /* Finds the sequences of a graph whose shapes were inferred, and who takes something of one. */
 void unfold_lists_find(struct unfold_lists *l, const struct graph *g);
-/* Adds the node, or what stands for it. Nodes come in the order in which they compute. */
-void unfold_lists_node(struct unfold_lists *l, struct build *b, const struct graph_node *n);
+/* Adds the node, or what stands for it. Nodes come in the order in which they compute. -1: that
+ * would be more than may be made. */
+int unfold_lists_node(struct unfold_lists *l, struct build *b, const struct graph_node *n,
+		      struct err *e);
 
 #endif
