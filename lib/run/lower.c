@@ -204,20 +204,6 @@ static int make_empty(struct lowering *l, const struct graph_node *n, struct err
 	return 0;
 }
 
-/* Does it make, or change, a sequence of tensors? Those whose items are known are gone
- * (unfold_lists.h). */
-static int makes_list(const struct graph_node *n)
-{
-	return node_is(n, OP_SequenceConstruct) || node_is(n, OP_SequenceEmpty) ||
-	       node_is(n, OP_SequenceInsert) || node_is(n, OP_SequenceErase) ||
-	       node_is(n, OP_SplitToSequence);
-}
-
-static int has_open_size(const struct graph_node *n)
-{
-	return node_is(n, OP_NonMaxSuppression) || node_is(n, OP_NonZero) || node_is(n, OP_Unique);
-}
-
 static int lower_node(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	lower_fn *const row = table[n->op];
@@ -226,27 +212,8 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return 0;
 	if (node_is(n, OP_Constant) || node_is(n, OP_ConstantOfShape))
 		return lower_constant_value(l, n->out[0], e);
-	if (!row && node_is_walked(n))
-		return lower_bad(l, n, e,
-				 "has a branch or turns that are known only when the model runs "
-				 "(--input tells those that follow from inputs of at most one "
-				 "dimension)");
-	if (!row && makes_list(n))
-		return lower_bad(l, n, e,
-				 "makes a sequence whose items are known only when the model runs, "
-				 "or which is an output");
-	if (!row && has_open_size(n))
-		return lower_bad(l, n, e,
-				 "makes as many elements as its data say, but the sizes of all "
-				 "tensors must be known before the model runs");
-	if (!row && n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
-		return lower_bad(l, n, e,
-				 "is an operator of %.100s, or a form of one, that tl-run does not "
-				 "know",
-				 n->domain);
 	if (!row)
-		return lower_bad(l, n, e,
-				 "is an operator, or a form of one, that tl-run does not know");
+		return lower_refuse(l, n, e);
 	return row(l, n, e) || lower_wrap(l, n, e) ? -1 : 0;
 }
 

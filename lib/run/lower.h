@@ -82,6 +82,8 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 typedef int lower_fn(struct lowering *l, const struct graph_node *n, struct err *e);
 
 /* "NODE (TYPE) ...": a sentence about a node. Returns -1. */
+/* Says why an operator without a row in the table is refused. Returns -1. */
+int lower_refuse(const struct lowering *l, const struct graph_node *n, struct err *e);
 int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
 /* Are the inputs and the output there that its operator cannot be without (lower_operands.c)? */

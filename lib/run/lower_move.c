@@ -133,6 +133,9 @@ int lower_split(struct lowering *l, const struct graph_node *n, struct err *e)
 		first += shape.dim[axis];
 		lower_put(l, n->out[i], &part);
 	}
+	if (first < p.dim[axis] && (node_attr(n, "split") || node_in(l->g, n, 1)))
+		return lower_bad(l, n, e, "splits %lld into parts of %lld in all",
+				 (long long)p.dim[axis], (long long)first);
 	return 0;
 }
 

@@ -114,6 +114,22 @@ INFER(sequence_length)
 	return 0;
 }
 
+/* Are the parts together as long as all? Yes, as far as they are known. */
+static int is_whole(const int64_t *sizes, int n, int64_t all)
+{
+	int is_open = 0;
+
+	for (int i = 0; i < n; i++) {
+		is_open |= sizes[i] == INT_UNKNOWN;
+		if (sizes[i] == INT_UNKNOWN)
+			continue;
+		if (sizes[i] < 0 || sizes[i] > all)
+			return 0;
+		all -= sizes[i];
+	}
+	return is_open || !all;
+}
+
 /* Parts along an axis: of one size (a scalar), of several, or of 1, whose dimension may go. */
 INFER(split_to_sequence)
 {
@@ -134,6 +150,8 @@ INFER(split_to_sequence)
 		one = sizes[0];
 	if (one < 1)
 		return one == INT_UNKNOWN ? 0 : infer_bad(x, n, e, "splits into parts of nothing");
+	if (split && split->shape.rank == 1 && !is_whole(sizes, count, all))
+		return infer_bad(x, n, e, "splits %lld into parts that do not fit", (long long)all);
 	parts = split && split->shape.rank == 1 ? count : all / one + !!(all % one);
 	if (!(s = new_sequence(x, n, parts)))
 		return 0;

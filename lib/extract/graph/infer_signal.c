@@ -129,12 +129,13 @@ INFER(stft)
 	int64_t step = 0;
 	struct shape s = {4, {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 2}};
 
+	if (!frame || frame < DIM_UNKNOWN || (infer_one(x->g, n, 1, &step) == 1 && step < 1))
+		return infer_bad(x, n, e, "has frames, or steps, of no length");
 	if (in->shape.rank >= 2)
 		s.dim[0] = in->shape.dim[0];
 	if (frame > 0)
 		s.dim[2] = node_int(n, "onesided", 1) ? frame / 2 + 1 : frame;
-	if (infer_one(x->g, n, 1, &step) == 1 && step > 0 && frame > 0 && in->shape.rank >= 2 &&
-	    in->shape.dim[1] >= frame)
+	if (step > 0 && frame > 0 && in->shape.rank >= 2 && in->shape.dim[1] >= frame)
 		s.dim[1] = (in->shape.dim[1] - frame) / step + 1;
 	return infer_set(x, n, 0, &s, e);
 }

@@ -394,6 +394,23 @@ static int has_grid(const struct graph *g, const struct graph_node *n)
 	       in->dim[1] == out->rank - 2 && in->dim[2] == out->rank - 1;
 }
 
+/* Steps go along the axis from where a sequence begins, which may be known: not before the first
+ * place, and around the end by `mode` alone. */
+static int has_beginnings(const struct graph *g, const struct graph_node *n)
+{
+	const char *mode = node_str(n, "mode", "linear");
+	const int64_t *at;
+	int count;
+
+	if (strcmp(mode, "linear") != 0)
+		return !strcmp(mode, "circular");
+	if (infer_list(g, n, NULL, 2, &count, &at) == 1)
+		for (int i = 0; i < count; i++)
+			if (at[i] < 0 && at[i] != INT_UNKNOWN)
+				return 0;
+	return 1;
+}
+
 static int has_scatter(const struct graph *g, const struct graph_node *n)
 {
 	const struct value *in = node_in(g, n, 0), *more = node_in(g, n, 1), *at = node_in(g, n, 2);
@@ -406,7 +423,7 @@ static int has_scatter(const struct graph *g, const struct graph_node *n)
 		if (i == axis ? more->shape.dim[i] < 1 || more->shape.dim[i] > in->shape.dim[i]
 			      : more->shape.dim[i] != in->shape.dim[i])
 			return 0;
-	return more->shape.dim[axis] <= KEEP_INTS;
+	return more->shape.dim[axis] <= KEEP_INTS && has_beginnings(g, n);
 }
 
 int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t opset)
