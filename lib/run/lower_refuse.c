@@ -68,8 +68,19 @@ static int refuse_place(const struct lowering *l, struct err *e)
 	return 0;
 }
 
+static int may_end(const struct graph_node *n)
+{
+	const struct attr *a = node_is(n, OP_Loop) ? node_attr(n, "body") : NULL;
+
+	return a && a->subgraph && a->subgraph->may_end;
+}
+
 int lower_refuse(const struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	if (may_end(n))
+		return lower_bad(l, n, e,
+				 "has no condition, but its body makes one that is not known to be "
+				 "true, and implementations disagree whether it counts");
 	if (node_is_walked(n))
 		return lower_bad(
 			l, n, e,

@@ -173,6 +173,8 @@ struct graph {
 	 * not walked, or (is_dead) it never runs. is_once: that number is not known. */
 	int64_t times;
 	int is_dead, is_once;
+	/* A Loop has no condition, but this body of it makes one that is not known to be true. */
+	int may_end;
 };
 
 void graph_init(struct graph *g, struct arena *a);

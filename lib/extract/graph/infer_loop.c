@@ -11,17 +11,23 @@ enum {
 	NODES_FOLLOWED = 65536, /* in all of them */
 };
 
-static void set_turn(struct infer *x, struct value *v, int64_t turn)
+/* An integer that a turn begins with; -1: it is not known. */
+static void set_integer(struct infer *x, struct value *v, int64_t i, int elem)
 {
 	if (!v)
 		return;
 	v->shape = (struct shape){0};
-	v->elem = VALUE_I64;
+	v->elem = elem;
 	v->kept = NULL;
-	if (turn < 0)
+	if (i < 0)
 		return;
 	v->kept = arena_new(x->g->a, union scalar);
-	v->kept[0].i = turn;
+	v->kept[0].i = i;
+}
+
+static void set_turn(struct infer *x, struct value *v, int64_t turn)
+{
+	set_integer(x, v, turn, VALUE_I64);
 }
 
 /* The outputs of one turn, from `first_out` on, are the inputs of the next, all at once: old has
@@ -68,6 +74,7 @@ static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t mo
 		      struct value *old, struct err *e, int *r)
 {
 	const int64_t last = most < 0 ? NODES_FOLLOWED / (sub->nnode + 1) : most;
+	int goes;
 
 	for (int64_t turn = 0; turn < last && (most >= 0 || x->walked < WALK_MOST / 2); turn++) {
 		set_turn(x, body_end(sub, &sub->inputs, 0), turn);
@@ -77,7 +84,9 @@ static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t mo
 		*r = body_walk(x, sub, e);
 		if (*r <= 0)
 			return -1;
-		switch (is_counted ? 1 : body_truth(body_end(sub, &sub->outputs, 0))) {
+		goes = body_truth(body_end(sub, &sub->outputs, 0));
+		sub->may_end |= is_counted && goes != 1;
+		switch (is_counted ? 1 : goes) {
 		case 0:
 			return turn + 1;
 		case 1:
@@ -104,7 +113,7 @@ static int loop_outputs(struct infer *x, const struct graph_node *n, struct grap
 			body_copy(to, turns == 0 ? node_in(x->g, n, 2 + i) ? node_in(x->g, n, 2 + i)
 									   : from
 						 : from);
-			if (turns < 0) {
+			if (turns < 0 || sub->may_end) {
 				to->kept = NULL;
 				to->sequence = NULL;
 			}
@@ -141,7 +150,10 @@ INFER(loop)
 	for (int i = 0; i < states; i++)
 		if (body_end(sub, &sub->inputs, 2 + i))
 			body_begin(body_end(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 1);
-	if (body_end(sub, &sub->inputs, 1))
+	sub->may_end = 0;
+	if (is_counted)
+		set_integer(x, body_end(sub, &sub->inputs, 1), 1, VALUE_BOOL);
+	else if (body_end(sub, &sub->inputs, 1))
 		body_begin(body_end(sub, &sub->inputs, 1), go, 1);
 	if (goes == 1 &&
 	    (limit < 0 ? !is_counted
@@ -162,6 +174,8 @@ INFER(loop)
 				body_begin(body_end(sub, &sub->inputs, 2 + i),
 					   node_in(x->g, n, 2 + i), 0);
 		r = body_walk_any_turn(x, sub, 2, states, e);
+		sub->may_end |=
+			is_counted && turns < 0 && body_truth(body_end(sub, &sub->outputs, 0)) != 1;
 		if (r > 0 && turns < 0 && limit >= 0 && goes == 1 &&
 		    (is_counted || body_truth(body_end(sub, &sub->outputs, 0)) == 1))
 			turns = limit;

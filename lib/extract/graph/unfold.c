@@ -49,7 +49,8 @@ static const struct graph *unfolds(const struct graph_node *n, int64_t opset)
 	if (!node_is(n, OP_Loop) && (!node_is(n, OP_Scan) || opset < 9))
 		return NULL;
 	body = body_of(n, "body");
-	return body && (body->times || body->is_dead) && !body->is_once ? body : NULL;
+	return body && (body->times || body->is_dead) && !body->is_once && !body->may_end ? body
+											  : NULL;
 }
 
 static int is_known_value(const struct value *v)
