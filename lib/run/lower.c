@@ -214,6 +214,8 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 		return lower_constant_value(l, n->out[0], e);
 	if (!row)
 		return lower_refuse(l, n, e);
+	if (node_is(n, OP_Optional) && !n->nin) /* it is empty */
+		return 0;
 	return row(l, n, e) || lower_wrap(l, n, e) ? -1 : 0;
 }
 

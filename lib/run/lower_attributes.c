@@ -31,6 +31,7 @@ static const struct {
 	{OP_MatMul, "block_size"}, /* of packed weights, which have it, too */
 	{OP_MatMul, "zeros"},
 	{OP_MaxPool, "storage_order"}, /* of indices */
+	{OP_Optional, "type"},
 	{OP_QLinearConv, "kernel_shape"},
 	{OP_QuantizeLinear, "axis"},
 	{OP_QuantizeLinear, "output_dtype"},

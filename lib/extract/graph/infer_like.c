@@ -87,10 +87,35 @@ INFER(batch_norm)
 	return 0;
 }
 
+/* One without an input is empty. */
+INFER(optional)
+{
+	return in ? infer_unary(x, n, in, made, e) : 0;
+}
+
+/* Has it an element? A tensor always has; -1: that is not known. */
+static int has_element(const struct graph *g, const struct value *v)
+{
+	const struct graph_node *from = v && v->producer >= 0 ? &g->node[v->producer] : NULL;
+
+	if (!v)
+		return 0;
+	if (from && node_is(from, OP_Optional))
+		return node_in(g, from, 0) != NULL;
+	return !from && !v->is_captured && v->elem != VALUE_UNKNOWN ? 1 : -1;
+}
+
 INFER(has_element)
 {
+	const int has = has_element(x->g, in);
+	union scalar *to;
+
 	*made = (struct shape){0};
-	return 1;
+	if (infer_set(x, n, 0, made, e))
+		return -1;
+	if ((to = infer_keep(x, n, 0)))
+		to[0].i = has < 0 ? INT_UNKNOWN : has;
+	return 0;
 }
 
 /* Data in which some elements are replaced. */
