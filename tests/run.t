@@ -376,7 +376,7 @@ refused 'turns whose number the data decides' '(Loop) has a branch or turns that
 refused 'a sequence that is an output' "(SequenceConstruct) makes a sequence whose items are known only when the model runs, or which is an output" 3 tests/run/refused/sequence.onnx
 refused 'a transform along an axis that the data decide' '(DFT) has sizes that are known only when the model runs' 3 tests/run/refused/dft_axis.onnx
 refused 'a transform of a length that the data decide' '(DFT) has sizes that are known only when the model runs' 3 tests/run/refused/dft_length.onnx
-refused 'a transform along two axes' '(DFT) has sizes that are known only' 3 tests/run/refused/dft_axes.onnx
+refused 'a transform along two axes' '(DFT) is an operator, or a form of one' 3 tests/run/refused/dft_axes.onnx
 refused 'tables that have room one by one' 'the node b (DFT) multiplies by a table that is too large' 3 tests/run/refused/tables.onnx
 refused 'a grid of too many points' '(AffineGrid) multiplies by a table that is too large' 3 tests/run/refused/grid.onnx
 refused 'sequences that are joined too often' '(ConcatFromSequence) has 4096 items, and with those of other nodes they are too many' 3 tests/run/refused/joins.onnx

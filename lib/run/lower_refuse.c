@@ -30,6 +30,18 @@ static int is_by_sizes(const struct graph_node *n)
 	       node_is(n, OP_BlackmanWindow) || node_is(n, OP_TensorScatter);
 }
 
+/* Is one of the integers of input i unknown? */
+static int is_open_input(const struct graph *g, const struct graph_node *n, int i)
+{
+	const int64_t *list;
+	int count, r = infer_list(g, n, NULL, i, &count, &list);
+
+	for (int k = 0; k < count && r == 1; k++)
+		if (list[k] == INT_UNKNOWN)
+			r = -1;
+	return r < 0;
+}
+
 /* Is a size, or an integer that sizes follow from, unknown? */
 static int is_open(const struct graph *g, const struct graph_node *n)
 {
@@ -37,11 +49,10 @@ static int is_open(const struct graph *g, const struct graph_node *n)
 
 	for (int i = 0; i < n->nin; i++) {
 		const struct value *v = node_in(g, n, i);
-		int64_t one;
 
 		if (v && (!shape_known(&v->shape) ||
 			  (elem_is_int(v->elem) && !node_is(n, OP_TensorScatter) &&
-			   !node_is(n, OP_AffineGrid) && infer_one(g, n, i, &one) < 0)))
+			   is_open_input(g, n, i))))
 			return 1;
 	}
 	return !out || !shape_known(&out->shape);

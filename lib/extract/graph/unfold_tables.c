@@ -391,7 +391,8 @@ static int has_grid(const struct graph *g, const struct graph_node *n)
 		if (is_corner && out->dim[i] < 2)
 			return 0;
 	return (out->rank == 4 || out->rank == 5) && in->rank == 3 && in->dim[0] == out->dim[0] &&
-	       in->dim[1] == out->rank - 2 && in->dim[2] == out->rank - 1;
+	       in->dim[1] == out->rank - 2 && in->dim[2] == out->rank - 1 &&
+	       out->dim[out->rank - 1] == out->rank - 2;
 }
 
 /* Steps go along the axis from where a sequence begins, which may be known: not before the first
