@@ -15,7 +15,7 @@
 
 enum { N = 300 };
 
-static char dir[] = "/tmp/tl-test-kept-XXXXXX", path[64];
+static char dir[] = "/tmp/tl-test-kept-XXXXXX", path[64], missing[64];
 static float saved[N], got[2 * N];
 
 static void make_floats(void)
@@ -67,7 +67,7 @@ static void test_roundtrip(void)
 	ok(comes_back() && files(1), "what is saved later takes its place");
 	kept_save("", saved, N);
 	ok(!kept_load("", got, N), "without a path nothing is kept");
-	ok(!kept_load("/nonexistent/x.truth", got, N), "a file that is not there");
+	ok(!kept_load(missing, got, N), "a file that is not there");
 }
 
 static void test_other(void)
@@ -115,8 +115,8 @@ static void test_unwritable(void)
 	char below[96];
 	struct rlimit old, small;
 
-	kept_save("/nonexistent/x.truth", saved, N);
-	ok(size_of("/nonexistent/x.truth") < 0, "no folder: not kept, and no error");
+	kept_save(missing, saved, N);
+	ok(size_of(missing) < 0, "no folder: not kept, and no error");
 	snprintf(below, sizeof below, "%s/x.truth", path);
 	kept_save(below, saved, N);
 	ok(comes_back() && files(1), "a folder that is a file: neither");
@@ -151,6 +151,7 @@ int main(void)
 	if (!mkdtemp(dir))
 		bail_out("no folder under /tmp");
 	snprintf(path, sizeof path, "%s/x.truth", dir);
+	snprintf(missing, sizeof missing, "%s/nothing/x.truth", dir);
 	signal(SIGXFSZ, SIG_IGN);
 	make_floats();
 	test_roundtrip();
