@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/batch.h"
 #include "lib/base/sort.h"
+#include "lib/features/featurizer.h"
 #include "lib/io/record.h"
 #include "lib/record/result.h"
 #include "lib/space/isa.h"
@@ -403,60 +403,53 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 
 /* A row whose features are computed. */
 struct lacking {
-	const struct data_group *g;
 	struct data_row *row;
+	struct arena *arena;
 };
 
-struct describer {
-	const struct target *target;
-	struct {
-		struct arena arena;
-		char apart[128]; /* no two threads write one cache line */
-	} place[BATCH_THREADS];
-};
-
-static int describe_rows(void *arg, int place, void *items, size_t n, struct err *e)
+static int take_features(void *item, const struct featurized *found, struct err *e)
 {
-	struct describer *d = arg;
-	struct arena *a = &d->place[place].arena;
-	const struct lacking *k = items;
+	const struct lacking *k = item;
 
 	(void)e;
-	for (size_t i = 0; i < n; i++) {
-		struct data_row *r = k[i].row;
-		struct candidate c = {.w = k[i].g->w, .target = d->target, .algo = r->algo};
-		struct err why = ERR_INIT;
-
-		arena_reset(a);
-		memcpy(c.knob, r->knob, sizeof c.knob);
-		if (candidate_features(&c, k[i].g->env, a, &r->draft_s, r->f, &why) < 0)
-			r->f = NULL;
-		else
-			r->prior = -features_cold(r->f);
-	}
+	if (!found || found->why)
+		return 0;
+	k->row->draft_s = found->draft_s;
+	k->row->prior = -features_cold(found->x);
+	k->row->f = arena_array(k->arena, float, FEATURES);
+	memcpy(k->row->f, found->x, sizeof *k->row->f * FEATURES);
 	return 0;
 }
 
-static int take_row(void *arg, void *item, int done, struct err *e)
+static int describe_group(struct dataset *d, struct data_group *g, struct featurizer *f,
+			  struct err *e)
 {
-	(void)arg;
-	(void)item;
-	(void)done;
-	(void)e;
-	return 0;
-}
+	struct candidate c = {.w = g->w, .target = d->target};
 
-static int describe_group(struct dataset *d, struct data_group *g, struct batches *b, struct err *e)
-{
 	for (int64_t i = g->described; i < g->n; i++) {
-		struct lacking *k = batches_slot(b);
+		const struct lacking k = {&g->row[i], &d->arena};
 
-		g->row[i].f = arena_array(&d->arena, float, FEATURES);
-		*k = (struct lacking){g, &g->row[i]};
-		if (batches_put(b, e) < 0)
+		c.algo = g->row[i].algo;
+		memcpy(c.knob, g->row[i].knob, sizeof c.knob);
+		if (featurizer_put(f, &c, &k, e) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int describe_env(struct dataset *d, const struct data_env *env, struct err *e)
+{
+	struct featurizer *f =
+		featurizer_new(env, 1, sizeof(struct lacking), ROWS_TOGETHER, take_features);
+	int rc = 0;
+
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+		if (dataset_group(d, i)->env == env)
+			rc = describe_group(d, dataset_group(d, i), f, e);
+	if (rc == 0)
+		rc = featurizer_finish(f, e);
+	featurizer_free(f);
+	return rc;
 }
 
 /* Rows without features leave, and their times with them. */
@@ -489,19 +482,11 @@ static void keep_described(struct dataset *d, struct data_group *g)
 
 int dataset_finish(struct dataset *d, struct err *e)
 {
-	struct describer by = {.target = d->target};
-	struct batches *b = batches_new(sizeof(struct lacking), ROWS_TOGETHER, d->here.threads,
-					BATCH_WAITING, 1, describe_rows, take_row, &by);
 	int rc = 0;
 
-	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
-		rc = describe_group(d, dataset_group(d, i), b, e);
-	if (rc == 0)
-		rc = batches_finish(b, e);
-	batches_free(b);
+	for (size_t i = 0; i < d->envs.n && rc == 0; i++)
+		rc = describe_env(d, d->envs.item[i].value, e);
 	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
 		keep_described(d, dataset_group(d, i));
-	for (int i = 0; i < BATCH_THREADS; i++)
-		arena_free(&by.place[i].arena);
 	return rc;
 }

@@ -83,7 +83,7 @@ void dataset_close(struct dataset *d);
 /* Takes a workload record or a result of the target, and ignores other records. -1: it makes no
  * sense. */
 int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e);
-/* Computes the features of the rows that have come, in as many threads as the machine has. Rows of
+/* Computes the features of the rows that have come, in threads (featurizer.h). Rows of
  * which no program can be made here are taken out. To be called behind the last dataset_add(),
  * before anything is read of the rows. */
 int dataset_finish(struct dataset *d, struct err *e);
