@@ -107,22 +107,7 @@ static int axis_of_halves(const struct packing *p)
 	return i;
 }
 
-/* The function that takes a half of a value, as packing_run() does. */
-static void print_half(const char *name, struct buf *out)
-{
-	buf_fmt(out,
-		"static float %s_half(float x, long second)\n{\n"
-		"\tunion { float f; unsigned u; } y = {x};\n\n"
-		"\tif (x != x)\n\t\treturn x;\n"
-		"\tif (x > 0x1.fep127F || x < -0x1.fep127F)\n"
-		"\t\ty.f = x > 0 ? 0x1.fep127F : -0x1.fep127F;\n"
-		"\telse\n"
-		"\t\ty.u = (y.u + 0x7fff + (y.u >> 16 & 1)) & 0xffff0000;\n"
-		"\treturn second ? x - y.f : y.f;\n}\n\n",
-		name);
-}
-
-/* The function that rounds a value to bf16. */
+/* The function that rounds a value to bf16, as packing_run() does. */
 static void print_nearest(const char *name, struct buf *out)
 {
 	buf_fmt(out,
@@ -132,6 +117,19 @@ static void print_nearest(const char *name, struct buf *out)
 		"\t\ty.u = (y.u + 0x7fff + (y.u >> 16 & 1)) & 0xffff0000;\n"
 		"\treturn y.f;\n}\n\n",
 		name);
+}
+
+/* The function that takes a half of a value; the first one is finite. */
+static void print_half(const char *name, struct buf *out)
+{
+	buf_fmt(out,
+		"static float %s_half(float x, long second)\n{\n"
+		"\tfloat first = %s_nearest(x);\n\n"
+		"\tif (x != x)\n\t\treturn x;\n"
+		"\tif (x > 0x1.fep127F || x < -0x1.fep127F)\n"
+		"\t\tfirst = x > 0 ? 0x1.fep127F : -0x1.fep127F;\n"
+		"\treturn second ? x - first : first;\n}\n\n",
+		name, name);
 }
 
 static void print_value(const struct packing *p, const char *name, struct buf *out)
@@ -147,10 +145,10 @@ static void print_value(const struct packing *p, const char *name, struct buf *o
 void packing_print(const struct packing *p, const char *name, struct buf *out)
 {
 	assert(!p->swizzle.row); /* of GPUs alone */
+	if (axis_of_halves(p) >= 0 || p->rounds)
+		print_nearest(name, out);
 	if (axis_of_halves(p) >= 0)
 		print_half(name, out);
-	if (p->rounds)
-		print_nearest(name, out);
 	buf_fmt(out, "static void %s(const float *from, float *to)\n{\n", name);
 	print_matrices(p, out);
 	for (int i = 0; i < p->naxes; i++)
