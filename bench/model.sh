@@ -20,7 +20,7 @@ exclude='' recorded=''
 for network in $test; do
 	workloads "$network" >"$dir/$network.workloads"
 	exclude="$exclude --exclude=$dir/$network.workloads"
-	for space in "$network" "avx2-$network" "cold-$network" "halves-$network" "cold-halves-$network"; do
+	for space in "$network" "avx2-$network" "cold-$network" "cold-avx2-$network" "halves-$network" "cold-halves-$network"; do
 		[ ! -f "$spaces/$space.zst" ] || recorded="$recorded $space"
 	done
 done
@@ -61,7 +61,7 @@ fi
 
 echo "how fast tl-filter ranks, and what it loses" >&2
 for network in $recorded; do # with the ISA that it was recorded for
-	case $network in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
+	case $network in avx2-* | cold-avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
 	name=$(network_of "$network")
 	zstdcat "$spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"

@@ -5,8 +5,8 @@
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
 # to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:24 asks the model that
 # ships, or TL_MODEL: a model has to tell its own favourites apart most). A set
-# whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is timed with
-# weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
+# whose name begins with avx2- or cold-avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is
+# timed with weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
 # name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter. A set with bred- in its name has the references of the set with halves- in
@@ -95,7 +95,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
 	case $set in
-	avx2-*)
+	avx2-* | cold-avx2-*)
 		grep -q -w avx512vl /proc/cpuinfo || continue
 		export TL_ISA=avx2
 		;;
