@@ -4,12 +4,12 @@
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
 # to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:24 asks the model that
-# ships, or TL_MODEL: a model has to tell its own favourites apart most). A set
+# ships, or TL_MODEL: a model has to tell its own favourites apart most); or, with each:N, the N of each algorithm that the model puts first. A set
 # whose name begins with avx2- or cold-avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is
 # timed with weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
 # name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
-# been made. So neither the hour nor the neighbours matter. A set with bred- in its name has the references of the set with halves- in
+# been made. So neither the hour nor the neighbours matter. A set with bred- or each- in its name has the references of the set with halves- in
 # that place, or without it, if that is recorded: the times of both are then told in the same measure.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
@@ -37,6 +37,15 @@ of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best o
 	"$bin/tl-gen" -n "$n" --seed 2 "$@" "$workload"
 }
 
+of_each() { # n workload: the n best of each algorithm by the model, of 4096 that are drawn
+	"$bin/tl-gen" -n 4096 --seed 3 "$2" >"$2.drawn"
+	grep -o '"algo":"[a-z0-9_]*"' "$2.drawn" | sort -u | while read -r algo; do
+		grep -e "$algo" -e '"type":"workload"' -e '"type":"end"' "$2.drawn" | "$bin/tl-filter" -k "$1" --by model --cache="$cache" |
+			grep '"type":"candidate"' | sed 's/,"score":{[^}]*}//'
+	done
+	rm -f "$2.drawn"
+}
+
 propose() { # [strategy:]n workload
 	strategy=${1%:*}
 	[ "$strategy" != "$1" ] || strategy=random
@@ -45,6 +54,8 @@ propose() { # [strategy:]n workload
 		of_kind $((2 * part)) "$2" --strict
 		of_kind $((3 * part)) "$2" -a gemm_bf16x2
 		of_kind $((3 * part)) "$2" -a direct_bf16x2
+	elif [ "$strategy" = each ]; then
+		of_each "${1#*:}" "$2"
 	elif [ "$strategy" = mixed ]; then
 		of_kind $((${1#*:} / 2)) "$2"
 	else
@@ -54,7 +65,7 @@ propose() { # [strategy:]n workload
 
 recorded_like() { # set: the recording whose references it has, or nothing
 	for part in halves- ''; do
-		other=$to/$(echo "$1" | sed "s/bred-/$part/").zst
+		other=$to/$(echo "$1" | sed "s/bred-/$part/; s/each-/$part/").zst
 		[ "$other" = "$to/$1.zst" ] || [ ! -f "$other" ] || {
 			echo "$other"
 			return
