@@ -117,6 +117,13 @@ void value_forget(struct value *v)
 	v->is_const = v->quantized = 0;
 }
 
+void graph_forget(const struct graph *g)
+{
+	for (int i = 0; i < g->nvalue; i++)
+		if (g->value[i]->producer >= 0)
+			value_forget(g->value[i]);
+}
+
 void graph_add_end(struct graph *g, struct ends *list, int value)
 {
 	list->at = one_more(g->a, list->at, list->n, &list->cap, sizeof *list->at);

@@ -85,6 +85,14 @@ struct sequence { /* of tensors */
 	int64_t n;
 };
 
+/* What a run has told of a value that follows from data. */
+struct told_value {
+	int64_t count; /* of an operator that makes as many items as its data say; DIM_UNKNOWN */
+	int elem;
+	struct shape shape;
+	union scalar *kept; /* its elements, of that type and shape; NULL: they are not told */
+};
+
 struct value {
 	const char *name;
 	struct shape shape;
@@ -95,6 +103,7 @@ struct value {
 	void *data;
 	size_t data_bytes;
 	const struct declared *declared;
+	const struct told_value *told;	 /* NULL; inference takes it for a fact */
 	const struct sequence *sequence; /* it is one, whose items are known; NULL */
 	int is_const;			 /* initializer, or made from constants only */
 	int is_input, is_output;
@@ -187,9 +196,10 @@ int graph_value(struct graph *g, const char *name);
 int graph_place(const struct graph *g, const char *name);
 /* The value of that name, or NULL. */
 struct value *graph_find(const struct graph *g, const char *name);
-/* Adds a value to a list of ends. */
-/* Forgets what inference found of a value. */
+/* Forgets what inference found of a value; and of all that nodes make. */
 void value_forget(struct value *v);
+void graph_forget(const struct graph *g);
+/* Adds a value to a list of ends. */
 void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
 /* Marks which node makes each value, of a graph that is not linked yet. */

@@ -117,6 +117,15 @@ static void use_declared(const struct infer *x, struct value *v)
 		v->shape = inferred;
 }
 
+static void use_told(struct value *v)
+{
+	if (!v->told || !v->told->kept)
+		return;
+	v->shape = v->told->shape;
+	v->elem = v->told->elem;
+	v->kept = v->told->kept;
+}
+
 void infer_count(struct map *m, struct arena *a, const char *key)
 {
 	int64_t **n = (int64_t **)map_put(m, key, strlen(key), NULL);
@@ -233,8 +242,10 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 		infer_count(&x->unknown, x->g->a, n->type);
 	}
 	for (int i = 0; i < n->nout; i++)
-		if (node_out(x->g, n, i))
+		if (node_out(x->g, n, i)) {
 			use_declared(x, node_out(x->g, n, i));
+			use_told(node_out(x->g, n, i));
+		}
 	set_origin(x, n, rule);
 	return 0;
 }

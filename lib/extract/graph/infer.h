@@ -161,6 +161,8 @@ int64_t infer_frame(const struct graph *g, const struct graph_node *n);
  * 0: it is not given, or not known. */
 int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
 			int i, double *out);
+/* How many items a run has told that a node makes; DIM_UNKNOWN: none has. */
+int64_t infer_told(const struct infer *x, const struct graph_node *n);
 /* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */
 union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i);
 /* Elements of output i, whose shape is set, as a strided view of those of from, if these are known:

@@ -215,6 +215,7 @@ INFER(non_zero)
 		return folded < 0 ? -1 : 0;
 	if (in && in->shape.rank >= 0)
 		s.dim[0] = in->shape.rank;
+	s.dim[1] = infer_told(x, n);
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -232,7 +233,7 @@ INFER(quantize_dynamic)
 
 INFER(boxes)
 {
-	*made = (struct shape){2, {DIM_UNKNOWN, 3}};
+	*made = (struct shape){2, {infer_told(x, n), 3}};
 	return 1;
 }
 

@@ -199,20 +199,24 @@ INFER(random)
 /* How many different elements there are is not known. */
 INFER(unique)
 {
-	struct shape s = {1, {DIM_UNKNOWN}}, list = s;
+	const int64_t count = infer_told(x, n);
+	struct shape s = {1, {count}}, list = s, places = {1, {DIM_UNKNOWN}};
 
-	for (int i = 1; i < 4; i++) {
-		infer_elem(x, n, i, VALUE_I64);
-		if (infer_set(x, n, i, &list, e))
-			return -1;
-	}
+	if (shape_known(&in->shape))
+		places.dim[0] = shape_count(&in->shape);
 	if (node_attr(n, "axis") && in->shape.rank >= 0) {
 		int axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
 
 		if (axis < 0)
 			return infer_bad(x, n, e, "looks along a dimension that is not there");
 		s = in->shape;
-		s.dim[axis] = DIM_UNKNOWN;
+		places.dim[0] = s.dim[axis];
+		s.dim[axis] = count;
+	}
+	for (int i = 1; i < 4; i++) {
+		infer_elem(x, n, i, VALUE_I64);
+		if (infer_set(x, n, i, i == 2 ? &places : &list, e))
+			return -1;
 	}
 	return infer_set(x, n, 0, &s, e);
 }
@@ -231,9 +235,13 @@ INFER(compress)
 			return infer_bad(x, n, e, "picks along a dimension that is not there");
 		s = in->shape;
 	}
-	s.dim[axis] = known ? 0 : DIM_UNKNOWN;
-	for (int i = 0; i < count && s.dim[axis] >= 0; i++)
-		s.dim[axis] = keep[i] == INT_UNKNOWN ? DIM_UNKNOWN : s.dim[axis] + (keep[i] != 0);
+	s.dim[axis] = 0;
+	for (int i = 0; i < count; i++) {
+		known &= keep[i] != INT_UNKNOWN;
+		s.dim[axis] += keep[i] != 0;
+	}
+	if (!known)
+		s.dim[axis] = infer_told(x, n);
 	return infer_set(x, n, 0, &s, e);
 }
 

@@ -131,6 +131,13 @@ int infer_one(const struct graph *g, const struct graph_node *n, int i, int64_t 
 	return r;
 }
 
+int64_t infer_told(const struct infer *x, const struct graph_node *n)
+{
+	const struct value *v = node_out(x->g, n, 0);
+
+	return v && v->told ? v->told->count : DIM_UNKNOWN;
+}
+
 union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i)
 {
 	struct value *v = node_out(x->g, n, i);
