@@ -334,13 +334,9 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int set_inputs(struct network *n, const struct arrays *given, struct err *e)
+static int set_inputs(struct network *n, const struct network_options *o, struct err *e)
 {
-	if (!input) {
-		network_random_inputs(n, 1);
-		return 0;
-	}
-	return network_set_inputs(n, given, e) ? err_in(e, "%s", input) : 0;
+	return network_fill_inputs(n, o, e) ? err_in(e, "%s", input) : 0;
 }
 
 static void say_choice(const struct inplace_said *s)
@@ -372,7 +368,7 @@ static void say_whole(const char *path, const struct inplace *how)
 static int open_with_inputs(struct network *n, const char *path, const struct network_options *o,
 			    struct err *e)
 {
-	return network_open(n, path, o, e) || set_inputs(n, o->given, e) ? -1 : 0;
+	return network_open(n, path, o, e) || set_inputs(n, o, e) ? -1 : 0;
 }
 
 /* Which workloads are worth a race? */
@@ -661,7 +657,7 @@ static int print_profile(struct network *n, struct err *e)
 static int run(struct network *n, const char *path, const struct network_options *o,
 	       const struct arrays *given, struct err *e)
 {
-	int rc = set_inputs(n, given, e), differs = 0;
+	int rc = set_inputs(n, o, e), differs = 0;
 
 	if (!rc)
 		network_strangers(n, given, warn_unused);

@@ -374,8 +374,6 @@ perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
 refused 'sequences of several lengths' 'a sequence is shorter than its keys' 3 tests/run/refused/uneven.onnx
 refused 'turns whose number the data decides' '(Loop) has a branch or turns that are known only when the model runs' 3 tests/run/refused/open_turns.onnx
 refused 'a sequence that is an output' "(SequenceConstruct) makes a sequence whose items are known only when the model runs, or which is an output" 3 tests/run/refused/sequence.onnx
-refused 'a transform along an axis that the data decide' '(DFT) has sizes that are known only when the model runs' 3 tests/run/refused/dft_axis.onnx
-refused 'a transform of a length that the data decide' '(DFT) has sizes that are known only when the model runs' 3 tests/run/refused/dft_length.onnx
 refused 'a transform along two axes' '(DFT) is an operator, or a form of one' 3 tests/run/refused/dft_axes.onnx
 refused 'tables that have room one by one' 'the node b (DFT) multiplies by a table that is too large' 3 tests/run/refused/tables.onnx
 refused 'a grid of too many points' '(AffineGrid) multiplies by a table that is too large' 3 tests/run/refused/grid.onnx
@@ -385,7 +383,6 @@ refused 'a sequence of parts that leave something over' '(SplitToSequence) split
 refused 'parts that leave something over' '(Split) splits 6 into parts of 4 in all' 3 tests/run/refused/split_parts.onnx
 refused 'steps before the first place' '(TensorScatter) is an operator, or a form of one' 3 tests/run/refused/before_first.onnx
 refused 'a condition of the body alone' '(Loop) has no condition, but its body makes one' 3 tests/run/refused/no_condition.onnx
-refused 'as many elements as the data say' '(NonZero) makes as many elements as its data say' 3 tests/run/refused/open_size.onnx
 refused 'a bias of another length' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/short_bias.onnx
 refused 'a bias of another length on a kernel' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/few_biases.onnx
 refused 'the same of a transposed convolution' '(ConvTranspose) has a bias that does not fit its channels' 3 tests/run/refused/few_biases_transposed.onnx

@@ -171,7 +171,7 @@ void constants_draw(const struct graph *g)
 			struct value *v = node_out(g, n, k);
 
 			if (v)
-				v->is_drawn = elem_is_real(v->elem);
+				v->is_drawn = elem_is_real(v->elem) && !(v->told && v->told->kept);
 		}
 	}
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which inputs of an operator say something of the shape of what it makes, or how it goes about it:
- * a bit for each. */
 static const unsigned table[OPERATORS] = {
 	[OP_AffineGrid] = 2,
 	[OP_BlackmanWindow] = 1,
@@ -54,6 +52,11 @@ static const unsigned table[OPERATORS] = {
 	[OP_Upsample] = 2,
 };
 
+unsigned given_matters(const struct graph_node *n)
+{
+	return table[n->op];
+}
+
 static void mark_needed(const struct graph *g, unsigned char *needed);
 
 /* Marks what a graph inside a node needs from around it. The results of a branch are needed if one
@@ -84,7 +87,7 @@ static void mark_needed(const struct graph *g, unsigned char *needed)
 {
 	for (int i = g->nnode; i-- > 0;) {
 		const struct graph_node *n = &g->node[g->order[i]];
-		unsigned inputs = table[n->op];
+		unsigned inputs = given_matters(n);
 		int results = 0;
 
 		for (int k = 0; k < n->nout; k++)
@@ -111,8 +114,7 @@ static int fits(const struct array *a, const struct shape *s)
 	return 1;
 }
 
-/* A whole number in a float; what is too large becomes the largest. */
-static int64_t whole(float f)
+int64_t given_whole(float f)
 {
 	const float far = 9.2e18F;
 
@@ -130,7 +132,7 @@ static void fix(struct graph *g, struct value *v, const struct array *a, int ele
 	v->kept = arena_array(g->a, union scalar, a->size ? a->size : 1);
 	for (int64_t i = 0; i < a->size; i++)
 		if (elem_is_int(v->elem))
-			v->kept[i].i = whole(a->data[i]);
+			v->kept[i].i = given_whole(a->data[i]);
 		else
 			v->kept[i].f = (double)a->data[i];
 }

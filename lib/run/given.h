@@ -13,6 +13,9 @@
 #include "lib/extract/graph/infer.h"
 #include "lib/run/arrays.h"
 
+/* Which inputs of a node say something of the shape of what it makes, or how it goes about it: a
+ * bit for each. */
+unsigned given_matters(const struct graph_node *n);
 /* Makes constants of the inputs of at most one dimension that shapes depend on and that have an
  * array of their name. -1: an array has another shape than the input. The graph is linked, and no
  * shape was inferred. */
@@ -25,6 +28,8 @@ int given_replace(struct graph *g, const struct arrays *all, int random, struct 
  * the graph owns the names that were added. */
 struct infer_options given_shapes(const struct graph *g, const struct arrays *all,
 				  const struct infer_options *o);
+/* A whole number in a float; what is too large becomes the largest. */
+int64_t given_whole(float f);
 /* Finds the array for one of the model's `count` inputs or outputs by its name. A single array is
  * also taken for a single input or output, unless another value of the graph has the array's name.
  * NULL: there is none. */

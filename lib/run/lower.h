@@ -194,6 +194,9 @@ enum { PLAIN_INPUTS = 16 };
 int lower_plain(struct lowering *l, const struct graph_node *n, const struct plain *c, int inputs,
 		int out, struct err *e);
 
+/* lower_counted.c: does its operator make as many items as its data say? */
+int lower_is_counted(const struct graph_node *n);
+
 /* lower_rows.c: the order in which the dimensions marked come last. */
 void lower_marked_last(int rank, const unsigned char *marked, int order[PLACE_RANK]);
 /* A reduction over the dimensions marked. */
@@ -265,14 +268,16 @@ lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sig
 	lower_pow, lower_batch_norm, lower_elu, lower_prelu, lower_swish; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
 	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
-	lower_space_to_depth;				   /* lower_move.c */
-lower_fn lower_attention;				   /* lower_attention.c */
-lower_fn lower_col2im;					   /* lower_col2im.c */
-lower_fn lower_loss;					   /* lower_loss.c */
-lower_fn lower_scatter, lower_gather_rows, lower_elements; /* lower_gather.c */
+	lower_space_to_depth;					       /* lower_move.c */
+lower_fn lower_non_zero, lower_compress, lower_unique, lower_suppress; /* lower_counted.c */
+lower_fn lower_regions;						       /* lower_regions.c */
+lower_fn lower_attention;					       /* lower_attention.c */
+lower_fn lower_col2im;						       /* lower_col2im.c */
+lower_fn lower_loss;						       /* lower_loss.c */
+lower_fn lower_scatter, lower_gather_rows, lower_elements;	       /* lower_gather.c */
 lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropout, lower_reversal,
-	lower_top;		       /* lower_fills.c */
-lower_fn lower_center, lower_compress; /* lower_picks.c */
+	lower_top;     /* lower_fills.c */
+lower_fn lower_center; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
 	lower_lrn;					   /* lower_lines.c */
 lower_fn lower_scalar, lower_bits, lower_quantize_plain;   /* lower_scalar.c */

@@ -31,6 +31,7 @@ static const struct {
 	{OP_MatMul, "block_size"}, /* of packed weights, which have it, too */
 	{OP_MatMul, "zeros"},
 	{OP_MaxPool, "storage_order"}, /* of indices */
+	{OP_MaxRoiPool, "pooled_shape"},
 	{OP_Optional, "type"},
 	{OP_QLinearConv, "kernel_shape"},
 	{OP_QuantizeLinear, "axis"},
@@ -40,6 +41,8 @@ static const struct {
 	{OP_ReduceMean, "noop_with_empty_axes"}, /* of one that a normalization took: it has axes */
 	{OP_Reshape, "allowzero"},
 	{OP_Reshape, "shape"},
+	{OP_RoiAlign, "output_height"},
+	{OP_RoiAlign, "output_width"},
 	{OP_Split, "num_outputs"},
 	{OP_Split, "split"},
 	{OP_Squeeze, "axes"},

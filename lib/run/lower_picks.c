@@ -1,5 +1,5 @@
 /* Operators that pick elements by a table of each dimension (picks.h): Pad by what is there, Slice
- * backwards, CenterCropPad, Compress. */
+ * backwards, CenterCropPad. */
 #include <string.h>
 
 #include "lib/run/lower.h"
@@ -129,41 +129,6 @@ int lower_center(struct lowering *l, const struct graph_node *n, struct err *e)
 		index[i] = arena_array(l->p->a, int64_t, shape.dim[i] ? shape.dim[i] : 1);
 		for (int64_t k = 0; k < shape.dim[i]; k++)
 			index[i][k] = padded(PAD_CONSTANT, first + k, from.dim[i]);
-	}
-	return lower_picks(l, n, &from, index, 0, e);
-}
-
-/* What the condition has along an axis, or, without one, of all elements in a row. What lies behind
- * its end is left out. */
-int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e)
-{
-	int64_t *index[PLACE_RANK], made = 0;
-	const int64_t *keep;
-	struct place from;
-	int axis = 0, count;
-
-	if (infer_list(l->g, n, NULL, 1, &count, &keep) != 1)
-		return lower_bad(l, n, e, "has a condition that is not known");
-	if (lower_get(l, n->in[0], &from, e))
-		return -1;
-	if (node_attr(n, "axis")) {
-		axis = infer_axis(node_int(n, "axis", 0), from.rank);
-	} else {
-		lower_dense(l, &from, NULL, node_label(l->g, n), &from);
-		place_dense(&from, 1, (int64_t[]){place_count(&from)}, NULL);
-	}
-	if (axis < 0)
-		return lower_bad(l, n, e, "has an axis that is none");
-	for (int i = 0; i < from.rank; i++) {
-		index[i] = arena_array(l->p->a, int64_t, from.dim[i] ? from.dim[i] : 1);
-		for (int64_t k = 0; k < from.dim[i]; k++)
-			index[i][k] = k;
-	}
-	for (int i = 0; i < count; i++) {
-		if (keep[i] && (keep[i] == INT_UNKNOWN || i >= from.dim[axis]))
-			return lower_bad(l, n, e, "has a condition that does not fit its input");
-		if (keep[i])
-			index[axis][made++] = i;
 	}
 	return lower_picks(l, n, &from, index, 0, e);
 }

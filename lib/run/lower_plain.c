@@ -17,7 +17,9 @@ int lower_plain(struct lowering *l, const struct graph_node *n, const struct pla
 			return -1;
 		operand[i] = p;
 	}
-	if (lower_shape(l, n->out[out], &p, e))
+	if (lower_is_counted(n) && !shape_known(&l->g->value[n->out[out]]->shape))
+		p = (struct place){.memory = MEMORY_NONE}; /* it is only counted: one element */
+	else if (lower_shape(l, n->out[out], &p, e))
 		return -1;
 	lower_room(l, &p);
 	lower_put(l, n->out[out], &p);

@@ -17,11 +17,6 @@ static int makes_list(const struct graph_node *n)
 	       node_is(n, OP_SplitToSequence);
 }
 
-static int has_open_size(const struct graph_node *n)
-{
-	return node_is(n, OP_NonMaxSuppression) || node_is(n, OP_NonZero) || node_is(n, OP_Unique);
-}
-
 /* Do others stand for it where its sizes are known (unfold_tables.h)? */
 static int is_by_sizes(const struct graph_node *n)
 {
@@ -102,10 +97,6 @@ int lower_refuse(const struct lowering *l, const struct graph_node *n, struct er
 		return lower_bad(l, n, e,
 				 "makes a sequence whose items are known only when the model runs, "
 				 "or which is an output");
-	if (has_open_size(n))
-		return lower_bad(l, n, e,
-				 "makes as many elements as its data say, but the sizes of all "
-				 "tensors must be known before the model runs");
 	if (is_by_sizes(n) && is_open(l->g, n))
 		return lower_bad(l, n, e,
 				 "has sizes that are known only when the model runs " INPUT_TELLS);

@@ -115,20 +115,35 @@ static int open_machine(struct network *n, const struct network_options *o, stru
 	return cache_open(&n->cache, target_default(), m->isa, m->threads, e);
 }
 
-/* The sizes of inputs are those of the command line, else those of the arrays that are given. A
- * body that was unfolded may have others inside. */
+/* Infers shapes until nothing is left to unfold: a body that was unfolded may have others inside.
+ */
+static int infer_all(struct network *n, struct unfolded *all, struct err *e)
+{
+	struct graph *g = &n->onnx.graph;
+	int more, rc = infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
+
+	while (!rc && (more = unfold(g, n->onnx.opset, all, e))) {
+		infer_free(&n->infer);
+		rc = more < 0 ? -1 : infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
+	}
+	return rc;
+}
+
+/* The sizes of inputs are those of the command line, else those of the arrays that are given. */
 static int infer_shapes(struct network *n, const struct network_options *o, struct err *e)
 {
 	const struct arrays none = {0};
 	struct graph *g = &n->onnx.graph;
 	struct unfolded all = {0};
-	int rc, more;
+	int rc;
 
 	n->sizes = given_shapes(g, o->given ? o->given : &none, &o->infer);
-	rc = infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
-	while (!rc && (more = unfold(g, n->onnx.opset, &all, e))) {
+	rc = infer_all(n, &all, e);
+	for (int round = 1; !rc && round <= n->ahead.rounds; round++) {
+		ahead_tell(&n->ahead, g, round);
+		graph_forget(g);
 		infer_free(&n->infer);
-		rc = more < 0 ? -1 : infer_run(&n->infer, g, n->onnx.opset, &n->sizes, e);
+		rc = infer_all(n, &all, e);
 	}
 	for (int i = 0; i < o->infer.nshape; i++)
 		o->infer.shape[i].used |= n->sizes.shape[i].used;
@@ -163,32 +178,39 @@ static void identify(struct network *n)
 	buf_free(&text);
 }
 
-int network_lower(struct network *n, const char *path, const struct network_options *o,
-		  struct err *e)
+/* Reads the graph, and infers its shapes by what is told so far. */
+static int read_graph(struct network *n, const char *path, const struct network_options *o,
+		      struct err *e)
 {
-	struct limits m;
+	struct graph *g = &n->onnx.graph;
 	int rc;
 
-	memset(n, 0, sizeof *n);
 	n->has_seed = o->seed != NULL;
 	n->seed = o->seed ? *o->seed : 0;
 	rc = read_model(n, path, e);
-	n->left_out = !rc && are_left_out(&n->onnx.graph);
+	n->left_out = !rc && are_left_out(g);
 	if (!rc && o->given)
-		rc = given_replace(&n->onnx.graph, o->given, n->has_seed, e) ||
-				     given_fix(&n->onnx.graph, o->given, e)
-			     ? -1
-			     : 0;
+		rc = given_replace(g, o->given, n->has_seed, e) || given_fix(g, o->given, e) ? -1
+											     : 0;
 	if (!rc)
 		rc = infer_shapes(n, o, e);
-	if (!rc)
-		rc = open_machine(n, o, &m, e);
+	if (!rc && n->has_seed)
+		constants_draw(g);
+	return rc;
+}
+
+static int lower_known(struct network *n, const struct network_options *o,
+		       const struct raced *raced, struct err *e)
+{
+	struct limits m;
+	int rc = open_machine(n, o, &m, e);
+
 	if (!rc)
 		rc = chooser_open(&n->chooser, o->db, o->model, &m, e);
 	if (!rc) {
 		identify(n);
 		n->chooser.network = &n->id;
-		n->chooser.raced = o->raced;
+		n->chooser.raced = raced;
 		plan_init(&n->plan, &runner_cpu, &m, &n->cache, &n->a);
 		n->plan.by_library = o->by_library;
 		n->plan.precision = o->precision;
@@ -198,20 +220,18 @@ int network_lower(struct network *n, const char *path, const struct network_opti
 	return rc;
 }
 
-int network_open(struct network *n, const char *path, const struct network_options *o,
-		 struct err *e)
+static int prepare(struct network *n, struct err *e)
 {
-	int rc = network_lower(n, path, o, e);
+	int rc = prepare_plan(&n->plan, e);
 
-	if (!rc)
-		rc = prepare_plan(&n->plan, e);
-	if (!rc)
-		rc = exec_team(&n->plan, e);
-	return rc;
+	return rc ? rc : exec_team(&n->plan, e);
 }
 
-void network_close(struct network *n)
+/* Closes all but what is told. */
+static void close_all(struct network *n)
 {
+	const struct ahead_facts told = n->ahead;
+
 	exec_end(&n->plan);
 	plan_free(&n->plan);
 	chooser_close(&n->chooser);
@@ -221,6 +241,80 @@ void network_close(struct network *n)
 	free(n->sizes.shape);
 	onnx_free(&n->onnx);
 	arena_free(&n->a);
+	*n = (struct network){.ahead = told};
+}
+
+/* What try_once() finds. */
+enum { AGAIN = 2 };
+
+/* Runs the plan at hand. AGAIN: it counts otherwise than it was told. */
+static int try_once(struct network *n, const struct network_options *o, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int rc = network_fill_inputs(n, o, e), changed;
+
+	if (rc)
+		return rc;
+	rc = exec_run(&n->plan, NULL, &why);
+	changed = ahead_mend(&n->ahead, &n->plan, e);
+	if (!changed && rc)
+		*e = why;
+	return changed ? changed < 0 ? -1 : AGAIN : rc;
+}
+
+/* Lowers the whole graph, behind as many runs ahead as it takes. */
+static int lower_behind(struct network *n, const char *path, const struct network_options *o,
+			struct err *e)
+{
+	for (;;) {
+		int cut, rc = read_graph(n, path, o, e);
+
+		if (rc)
+			return rc;
+		cut = ahead_cut(&n->onnx.graph, !o->given, e);
+		if (cut <= 0)
+			return cut ? -1 : lower_known(n, o, o->raced, e);
+		rc = lower_known(n, o, NULL, e);
+		if (!rc)
+			rc = prepare(n, e);
+		if (!rc)
+			rc = try_once(n, o, e);
+		if (!rc)
+			rc = ahead_read(&n->ahead, &n->onnx.graph, &n->plan, &n->io, e);
+		if (rc && rc != AGAIN)
+			return rc;
+		close_all(n);
+	}
+}
+
+int network_lower(struct network *n, const char *path, const struct network_options *o,
+		  struct err *e)
+{
+	memset(n, 0, sizeof *n);
+	return lower_behind(n, path, o, e);
+}
+
+int network_open(struct network *n, const char *path, const struct network_options *o,
+		 struct err *e)
+{
+	memset(n, 0, sizeof *n);
+	for (;;) {
+		int rc = lower_behind(n, path, o, e);
+
+		if (!rc)
+			rc = prepare(n, e);
+		if (!rc && n->ahead.rounds)
+			rc = try_once(n, o, e);
+		if (rc != AGAIN)
+			return rc;
+		close_all(n);
+	}
+}
+
+void network_close(struct network *n)
+{
+	close_all(n);
+	ahead_free(&n->ahead);
 }
 
 /* ---- arrays ---- */
@@ -296,7 +390,7 @@ void network_strangers(const struct network *n, const struct arrays *a,
 			say("input or output", a->array[i].name);
 }
 
-int network_set_inputs(struct network *n, const struct arrays *all, struct err *e)
+static int set_inputs(struct network *n, const struct arrays *all, struct err *e)
 {
 	for (int i = 0; i < n->io.ninputs; i++) {
 		const struct value *v = n->onnx.graph.value[n->io.input[i]];
@@ -317,7 +411,7 @@ int network_set_inputs(struct network *n, const struct arrays *all, struct err *
 	return 0;
 }
 
-void network_random_inputs(struct network *n, uint64_t seed)
+static void network_random_inputs(struct network *n, uint64_t seed)
 {
 	for (int i = 0; i < n->io.ninputs; i++) {
 		const struct value *v = n->onnx.graph.value[n->io.input[i]];
@@ -329,6 +423,14 @@ void network_random_inputs(struct network *n, uint64_t seed)
 			to[k] = elem_is_int(v->elem) ? (float)rng_below(&r, 2)
 						     : (float)(2 * rng_unit(&r) - 1);
 	}
+}
+
+int network_fill_inputs(struct network *n, const struct network_options *o, struct err *e)
+{
+	if (o->given)
+		return set_inputs(n, o->given, e);
+	network_random_inputs(n, 1);
+	return 0;
 }
 
 int network_check_memory(struct network *n, struct err *e)

@@ -7,6 +7,7 @@
 #include "lib/build/cache.h"
 #include "lib/extract/graph/infer.h"
 #include "lib/extract/onnx/onnx.h"
+#include "lib/run/ahead.h"
 #include "lib/run/arrays.h"
 #include "lib/run/choose.h"
 #include "lib/run/lower.h"
@@ -34,6 +35,7 @@ struct network {
 	struct cache cache;
 	struct plan plan;
 	struct graph_io io;
+	struct ahead_facts ahead; /* what runs of parts of the graph have told */
 	uint64_t seed;
 	int has_seed, has_cache;
 	int left_out; /* each tensor of weights has one value only: they were left out of the file
@@ -41,7 +43,7 @@ struct network {
 };
 
 /* Reads the first ONNX model of a file or archive, and prepares it. 0; 1: a signal stopped it; -1.
- * network_close() in any case. */
+ * network_close() in any case. Where sizes follow from data, parts of it run with the inputs. */
 int network_open(struct network *n, const char *path, const struct network_options *o,
 		 struct err *e);
 /* The same as far as its steps are known, with their workloads and kernels: nothing can run yet. */
@@ -49,15 +51,14 @@ int network_lower(struct network *n, const char *path, const struct network_opti
 		  struct err *e);
 void network_close(struct network *n);
 
-/* Inputs: those of the arrays by name; the only array, if there is one input. -1: one is missing or
- * has another shape. */
-int network_set_inputs(struct network *n, const struct arrays *a, struct err *e);
+/* Inputs: those of the arrays that are given, by name; the only array, if there is one input. -1:
+ * one is missing or has another shape. Where none are given, random ones: floats between -1 and 1,
+ * integers 0 or 1. */
+int network_fill_inputs(struct network *n, const struct network_options *o, struct err *e);
 /* Calls say with the name of each array that no input and no output of the model has. One file may
  * hold arrays for both. */
 void network_strangers(const struct network *n, const struct arrays *a,
 		       void (*say)(const char *what, const char *name));
-/* Random ones: floats between -1 and 1, integers 0 or 1. */
-void network_random_inputs(struct network *n, uint64_t seed);
 /* Does each step read what was written for it (check_memory.h)? The inputs must be set. -1: no, or
  * it cannot be told. */
 int network_check_memory(struct network *n, struct err *e);

@@ -116,6 +116,13 @@ struct plain {
 	int is_typed;	 /* the buffers have elements of the operands' types */
 };
 
+/* Counts the items of an operator that makes as many as its data say (counted.h). */
+struct counted {
+	const char *name; /* of its first output */
+	int64_t told;	  /* so many must come out; -1: they are only counted */
+	int64_t found;	  /* in the last run; -1: it was not reached */
+};
+
 struct step {
 	const char *name; /* of the node */
 	const char *what; /* its type, and those of what was fused into it: "Conv+Relu" */
@@ -176,6 +183,8 @@ struct plan {
 	int nstep, step_cap;
 	struct rival *rival;
 	int nrival, rival_cap;
+	struct counted **counted; /* in the order of their steps */
+	int ncounted;
 	struct map packed; /* constant memory, by what is packed there and how (weights.c) */
 	float *block, *scratch;
 	int64_t block_size, scratch_size; /* floats */

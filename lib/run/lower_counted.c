@@ -1,0 +1,141 @@
+/* Operators that make as many items as their data say (counted.h, suppress.h). One of which that
+ * number is not known becomes a step that only counts, whose result has one element. */
+#include "lib/run/counted.h"
+#include "lib/run/lower.h"
+#include "lib/run/suppress.h"
+
+int lower_is_counted(const struct graph_node *n)
+{
+	return node_is(n, OP_Compress) || node_is(n, OP_NonMaxSuppression) ||
+	       node_is(n, OP_NonZero) || node_is(n, OP_Unique);
+}
+
+static struct counted *new_counted(struct lowering *l, const struct graph_node *n, int64_t told)
+{
+	struct counted **c = arena_add(l->p->a, &l->p->counted, &l->p->ncounted, sizeof *c);
+
+	*c = arena_new(l->p->a, struct counted);
+	**c = (struct counted){l->g->value[n->out[0]]->name, told, -1};
+	return *c;
+}
+
+/* The number of items along a dimension of the first output. */
+static int64_t told_of(const struct lowering *l, const struct graph_node *n, int axis)
+{
+	const struct shape *s = &l->g->value[n->out[0]]->shape;
+
+	return shape_known(s) && axis < s->rank ? s->dim[axis] : -1;
+}
+
+int lower_non_zero(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct non_zero *z = arena_new(l->p->a, struct non_zero);
+	struct place from;
+
+	if (lower_shape(l, n->in[0], &from, e))
+		return -1;
+	if (!from.rank)
+		return lower_bad(l, n, e, "looks at one number, of which implementations disagree");
+	z->counted = new_counted(l, n, told_of(l, n, 1));
+	z->rank = from.rank;
+	z->size = place_count(&from);
+	for (int i = 0; i < from.rank; i++)
+		z->dim[i] = from.dim[i];
+	return lower_plain(l, n, &(struct plain){non_zero_run, z, COUNTED_CHANGED}, 1, 0, e);
+}
+
+/* Sizes before, along and behind an axis; without one all elements are in a row. -1: there is no
+ * such axis. */
+static int split(const struct lowering *l, const struct graph_node *n, const struct place *p,
+		 int64_t *outer, int64_t *extent, int64_t *inner)
+{
+	const int axis =
+		node_attr(n, "axis") ? infer_axis(node_int(n, "axis", 0), p->rank) : PLACE_RANK;
+
+	(void)l;
+	*outer = *extent = *inner = 1;
+	for (int i = 0; i < p->rank; i++)
+		*(axis == PLACE_RANK || i == axis ? extent : i < axis ? outer : inner) *= p->dim[i];
+	return axis == PLACE_RANK ? 0 : axis;
+}
+
+int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct compress *c = arena_new(l->p->a, struct compress);
+	struct place from, keep;
+	int axis;
+
+	if (lower_shape(l, n->in[0], &from, e) || lower_shape(l, n->in[1], &keep, e))
+		return -1;
+	axis = split(l, n, &from, &c->outer, &c->extent, &c->inner);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	c->conditions = place_count(&keep);
+	c->counted = new_counted(l, n, told_of(l, n, axis));
+	return lower_plain(
+		l, n,
+		&(struct plain){compress_run, c,
+				"a condition is true behind the end, or " COUNTED_CHANGED},
+		2, 0, e);
+}
+
+int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place from;
+
+	if (lower_shape(l, n->in[0], &from, e))
+		return -1;
+	for (int i = 0; i < n->nout && i < UNIQUE_OUTPUTS; i++) {
+		const struct value *v = node_out(l->g, n, i);
+		struct unique *u = arena_new(l->p->a, struct unique);
+		int axis = split(l, n, &from, &u->outer, &u->extent, &u->inner);
+
+		if (axis < 0)
+			return lower_bad(l, n, e, "has an axis that is none");
+		if (!v || (!v->uses && !v->is_output))
+			continue;
+		u->counted = new_counted(l, n, told_of(l, n, axis));
+		u->what = (enum unique_output)i;
+		u->is_sorted = node_int(n, "sorted", 1) != 0;
+		u->order = arena_array(l->p->a, int64_t, u->extent + 1);
+		u->group = arena_array(l->p->a, int64_t, u->extent + 1);
+		u->first = arena_array(l->p->a, int64_t, u->extent + 1);
+		if (lower_plain(l, n, &(struct plain){unique_run, u, COUNTED_CHANGED}, 1, i, e))
+			return -1;
+		if (u->counted->told < 0) /* the others have no sizes yet */
+			return 0;
+	}
+	return 0;
+}
+
+int lower_suppress(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct suppress *s = arena_new(l->p->a, struct suppress);
+	struct graph_node by_buffers = *n;
+	struct place boxes, scores;
+
+	if (lower_shape(l, n->in[0], &boxes, e) || lower_shape(l, n->in[1], &scores, e))
+		return -1;
+	if (boxes.rank != 3 || scores.rank != 3 || boxes.dim[0] != scores.dim[0] ||
+	    boxes.dim[1] != scores.dim[2] || boxes.dim[2] != 4)
+		return lower_bad(l, n, e, "has scores that do not fit its boxes");
+	*s = (struct suppress){.batch = scores.dim[0],
+			       .classes = scores.dim[1],
+			       .boxes = scores.dim[2],
+			       .is_centered = node_int(n, "center_point_box", 0) != 0,
+			       .most = -1};
+	s->order = arena_array(l->p->a, int64_t, s->boxes + 1);
+	s->stays = arena_array(l->p->a, int64_t, s->boxes + 1);
+	s->counted = new_counted(l, n, told_of(l, n, 0));
+	if (infer_one(l->g, n, SUPPRESS_MOST, &s->most) == 1) { /* more than floats hold, often */
+		s->most = s->most < 0 ? 0 : s->most;
+		by_buffers.in = arena_array(l->p->a, int, n->nin);
+		for (int i = 0; i < n->nin; i++)
+			by_buffers.in[i] = i == SUPPRESS_MOST ? -1 : n->in[i];
+	}
+	return lower_plain(
+		l, &by_buffers,
+		&(struct plain){suppress_run, s,
+				"the overlap lies outside of 0 to 1, or " COUNTED_CHANGED},
+		SUPPRESS_OPERANDS - 1, 0, e);
+}
