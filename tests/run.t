@@ -405,6 +405,10 @@ refused 'products of integers that floats do not hold' 'computes exactly, 167772
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
 refused 'weights of a type that is not read' "does not read the type of the constant 'w' (f8e4m3fn)" 3 tests/run/refused/float8.onnx
 refused 'a constant that a float does not hold' "constant 'k' has 1099511627777" 3 tests/run/refused/odd_constant.onnx
+unzip -qo tests/run/cases/tensor_scatter_late.in.npz x.npy u.npy -d "$tmp"
+npy '<f4' '2,' -1.5 3.1 >"$tmp/f.npy"
+(cd "$tmp" && zip -q before.npz x.npy u.npy f.npy)
+refused 'steps before the first place, as the data say' '(ScatterElements): an index lies outside' 3 -i "$tmp/before.npz" tests/run/cases/tensor_scatter_late.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
 printf hello >"$tmp/hello"
 refused 'inputs that are a short text' "hello: it is no array of NumPy's, as np.save() and np.savez() write it" 3 -i "$tmp/hello" tests/run/cnn.onnx

@@ -327,6 +327,21 @@ static int make_grid(struct build *b, const struct graph_node *n, int64_t *all, 
 
 /* ---- steps of a cache ---- */
 
+/* Places before the first one, which only a run can find, become places behind the last one:
+ * indices of ScatterElements that lie outside. Indices before the first one would count from the
+ * end. */
+static int refuse_before(struct build *b, const struct graph_node *n, int at, int64_t size)
+{
+	const int64_t zero = 0;
+	int in[] = {make(b, n, "Less", at, build_integers(b, &zero, 1)),
+		    build_integers(b, &size, 1), at};
+	const int out =
+		build_value(b, arena_printf(b->a, COPY_NAME "/places", node_label(b->g, n)));
+
+	build_node(b, "Where", in, 3, &out, 1);
+	return out;
+}
+
 /* Item i of the update goes to where the steps of its sequence begin, and i further, which may lead
  * around the end. */
 static int make_scatter(struct build *b, const struct graph_node *n)
@@ -349,6 +364,8 @@ static int make_scatter(struct build *b, const struct graph_node *n)
 		at = make(b, n, "Add", at, reshape(b, n, n->in[2], first, in->rank));
 	if (!strcmp(node_str(n, "mode", "linear"), "circular"))
 		at = make(b, n, "Mod", at, build_integers(b, &in->dim[axis], 1));
+	else if (node_in(b->g, n, 2))
+		at = refuse_before(b, n, at, in->dim[axis]);
 	to[0] = n->in[0];
 	to[1] = make(b, n, "Expand", at, build_integers(b, more->dim, more->rank));
 	to[2] = n->in[1];
@@ -356,7 +373,37 @@ static int make_scatter(struct build *b, const struct graph_node *n)
 	return 0;
 }
 
+/* A bias that is computed is added behind a convolution whose weights are constant. */
+static int make_biased(struct build *b, const struct graph_node *n)
+{
+	const struct shape *out = &node_out(b->g, n, 0)->shape;
+	int64_t channels[GRAPH_MAX_RANK];
+	struct graph_node *conv;
+	int sums = build_value(b, arena_printf(b->a, COPY_NAME "/sums", node_label(b->g, n))),
+	    to[2];
+
+	for (int i = 0; i < out->rank; i++)
+		channels[i] = i == 1 ? out->dim[1] : 1;
+	to[1] = reshape(b, n, n->in[2], channels, out->rank);
+	conv = build_node(b, n->type, n->in, 2, &sums, 1);
+	conv->name = n->name;
+	for (int i = 0; i < n->nattr; i++)
+		build_attr(b, conv, &n->attr[i]);
+	to[0] = sums;
+	build_node(b, "Add", to, 2, n->out, 1);
+	return 0;
+}
+
 /* ---- which nodes ---- */
+
+static int has_biased(const struct graph *g, const struct graph_node *n)
+{
+	const struct value *w = node_in(g, n, 1), *bias = node_in(g, n, 2);
+	const struct shape *out = &node_out(g, n, 0)->shape;
+
+	return w && w->is_const && bias && !bias->is_const && bias->shape.rank == 1 &&
+	       out->rank > 2 && bias->shape.dim[0] == out->dim[1];
+}
 
 static int has_dft(const struct graph *g, const struct graph_node *n, int64_t opset)
 {
@@ -440,6 +487,7 @@ int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t 
 	return (node_is(n, OP_DFT) && in->shape.rank >= 2 && has_dft(g, n, opset)) ||
 	       (node_is(n, OP_STFT) && has_stft(g, n)) ||
 	       (node_is(n, OP_AffineGrid) && has_grid(g, n)) ||
+	       ((node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose)) && has_biased(g, n)) ||
 	       (node_is(n, OP_TensorScatter) && has_scatter(g, n));
 }
 
@@ -454,5 +502,7 @@ int unfold_table(struct build *b, const struct graph_node *n, int64_t opset, int
 		return make_dft(b, n, opset, all, e);
 	if (node_is(n, OP_TensorScatter))
 		return make_scatter(b, n);
+	if (node_is(n, OP_Conv) || node_is(n, OP_ConvTranspose))
+		return make_biased(b, n);
 	return node_is(n, OP_STFT) ? make_stft(b, n, all, e) : make_grid(b, n, all, e);
 }

@@ -1,7 +1,8 @@
 /* Operators that multiply by numbers which follow from their sizes become products by a constant: a
  * DFT becomes a MatMul, an STFT a Conv with a channel for each real and imaginary part, an
  * AffineGrid the product of its base grid and the matrices. A window becomes a constant. A
- * TensorScatter becomes a ScatterElements by indices that are counted.
+ * TensorScatter becomes a ScatterElements by indices that are counted, and a bias that is computed
+ * beside constant weights an Add.
  *
  * Inference has told the sizes; otherwise a node stays, and lowering refuses it. Equal tables are
  * one constant, and all tables together have a bound.
