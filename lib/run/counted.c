@@ -56,23 +56,15 @@ int compress_run(const void *with, float *const *buffers, int thread, int thread
 
 /* ---- Unique ---- */
 
-/* The order of numbers, behind which NaN comes. */
-static int compare(float a, float b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a > b) - (a < b);
-}
-
 static int compare_items(const struct unique *u, const float *data, int64_t a, int64_t b)
 {
 	for (int64_t o = 0; o < u->outer; o++)
 		for (int64_t i = 0; i < u->inner; i++) {
 			const float *row = data + o * u->extent * u->inner + i;
-			int c = compare(row[a * u->inner], row[b * u->inner]);
+			const float p = row[a * u->inner], q = row[b * u->inner];
 
-			if (c)
-				return c;
+			if (p != q)
+				return p < q ? -1 : 1;
 		}
 	return 0;
 }
@@ -146,6 +138,9 @@ int unique_run(const void *with, float *const *buffers, int thread, int threads)
 	(void)threads;
 	if (thread)
 		return 0;
+	for (int64_t i = 0; i < u->outer * u->extent * u->inner; i++)
+		if (isnan(buffers[0][i])) /* implementations disagree whether it is like another */
+			return -1;
 	n = find_groups(u, buffers[0]);
 	if (n == u->counted->told)
 		put_unique(u, buffers[0], n, buffers[1]);

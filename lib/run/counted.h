@@ -36,7 +36,7 @@ int compress_run(const void *with, float *const *buffers, int thread, int thread
 enum unique_output { UNIQUE_ITEMS, UNIQUE_FIRST, UNIQUE_INVERSE, UNIQUE_COUNTS, UNIQUE_OUTPUTS };
 
 /* ONNX's Unique of the items along the extent of outer x extent x inner. The lists have room for a
- * number of each item. NaN is like NaN, and comes last. Buffers: the data, the result. */
+ * number of each item. Buffers: the data, the result. -1 also where an element is NaN. */
 struct unique {
 	struct counted *counted;
 	enum unique_output what;

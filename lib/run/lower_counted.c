@@ -46,13 +46,12 @@ int lower_non_zero(struct lowering *l, const struct graph_node *n, struct err *e
 
 /* Sizes before, along and behind an axis; without one all elements are in a row. -1: there is no
  * such axis. */
-static int split(const struct lowering *l, const struct graph_node *n, const struct place *p,
-		 int64_t *outer, int64_t *extent, int64_t *inner)
+static int split(const struct graph_node *n, const struct place *p, int64_t *outer, int64_t *extent,
+		 int64_t *inner)
 {
 	const int axis =
 		node_attr(n, "axis") ? infer_axis(node_int(n, "axis", 0), p->rank) : PLACE_RANK;
 
-	(void)l;
 	*outer = *extent = *inner = 1;
 	for (int i = 0; i < p->rank; i++)
 		*(axis == PLACE_RANK || i == axis ? extent : i < axis ? outer : inner) *= p->dim[i];
@@ -67,8 +66,8 @@ int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e
 
 	if (lower_shape(l, n->in[0], &from, e) || lower_shape(l, n->in[1], &keep, e))
 		return -1;
-	axis = split(l, n, &from, &c->outer, &c->extent, &c->inner);
-	if (axis < 0)
+	axis = split(n, &from, &c->outer, &c->extent, &c->inner);
+	if (axis < 0 || !from.rank)
 		return lower_bad(l, n, e, "has an axis that is none");
 	c->conditions = place_count(&keep);
 	c->counted = new_counted(l, n, told_of(l, n, axis));
@@ -88,7 +87,7 @@ int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 	for (int i = 0; i < n->nout && i < UNIQUE_OUTPUTS; i++) {
 		const struct value *v = node_out(l->g, n, i);
 		struct unique *u = arena_new(l->p->a, struct unique);
-		int axis = split(l, n, &from, &u->outer, &u->extent, &u->inner);
+		int axis = split(n, &from, &u->outer, &u->extent, &u->inner);
 
 		if (axis < 0)
 			return lower_bad(l, n, e, "has an axis that is none");
@@ -96,11 +95,14 @@ int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 			continue;
 		u->counted = new_counted(l, n, told_of(l, n, axis));
 		u->what = (enum unique_output)i;
-		u->is_sorted = node_int(n, "sorted", 1) != 0;
+		u->is_sorted = node_int(n, "sorted", 1) == 1;
 		u->order = arena_array(l->p->a, int64_t, u->extent + 1);
 		u->group = arena_array(l->p->a, int64_t, u->extent + 1);
 		u->first = arena_array(l->p->a, int64_t, u->extent + 1);
-		if (lower_plain(l, n, &(struct plain){unique_run, u, COUNTED_CHANGED}, 1, i, e))
+		if (lower_plain(l, n,
+				&(struct plain){unique_run, u,
+						"an element is NaN, or " COUNTED_CHANGED},
+				1, i, e))
 			return -1;
 		if (u->counted->told < 0) /* the others have no sizes yet */
 			return 0;
@@ -112,17 +114,24 @@ int lower_suppress(struct lowering *l, const struct graph_node *n, struct err *e
 {
 	struct suppress *s = arena_new(l->p->a, struct suppress);
 	struct graph_node by_buffers = *n;
-	struct place boxes, scores;
+	const int64_t center = node_int(n, "center_point_box", 0);
+	struct place boxes, scores, limit;
 
 	if (lower_shape(l, n->in[0], &boxes, e) || lower_shape(l, n->in[1], &scores, e))
 		return -1;
 	if (boxes.rank != 3 || scores.rank != 3 || boxes.dim[0] != scores.dim[0] ||
 	    boxes.dim[1] != scores.dim[2] || boxes.dim[2] != 4)
 		return lower_bad(l, n, e, "has scores that do not fit its boxes");
+	for (int i = SUPPRESS_MOST; i < n->nin && i < SUPPRESS_TO; i++)
+		if (node_in(l->g, n, i) &&
+		    (lower_shape(l, n->in[i], &limit, e) || place_count(&limit) != 1))
+			return lower_bad(l, n, e, "has a limit that is not one number");
+	if (center < 0 || center > 1)
+		return lower_bad(l, n, e, "has a center_point_box that is neither 0 nor 1");
 	*s = (struct suppress){.batch = scores.dim[0],
 			       .classes = scores.dim[1],
 			       .boxes = scores.dim[2],
-			       .is_centered = node_int(n, "center_point_box", 0) != 0,
+			       .is_centered = center == 1,
 			       .most = -1};
 	s->order = arena_array(l->p->a, int64_t, s->boxes + 1);
 	s->stays = arena_array(l->p->a, int64_t, s->boxes + 1);
