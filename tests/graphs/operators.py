@@ -384,6 +384,64 @@ def sample(g):
     return g.add("GridSample", x, places, mode=mode, padding_mode=str(r.choice(["zeros", "border", "reflection"])), align_corners=int(r.integers(2)))
 
 
+# ---- sizes that follow from data ----
+
+def late(g, *numbers):
+    """Integers that nobody knows before the graph runs."""
+    return g.add("Cast", g.input(np.array(numbers, F)), to=TensorProto.INT64)
+
+
+def sized(g):
+    r = g.rng
+    kind = str(r.choice(["NonZero", "Unique", "Compress", "TopK", "Range", "Slice", "Reshape", "Expand", "Tile"]))
+    x = floats(g, shape(r, 2, 3), 8) if r.random() < 0.7 else integers(g, shape(r, 2, 3), str(r.choice(["int32", "int64"])), small=True)
+    dims = list(g[x].shape)
+    axis = int(r.integers(len(dims)))
+    if kind == "NonZero":
+        g.value[x] = np.where(r.random(dims) < 0.5, g[x], np.zeros_like(g[x]))
+        rows = g.add("Transpose", g.add(kind, x), perm=[1, 0])
+        return [g.add("GatherND", x, rows), rows]
+    if kind == "Unique":
+        return g.add(kind, x, n=4, sorted=int(r.integers(2)), **({"axis": axis} if r.random() < 0.6 else {}))
+    if kind == "Compress":
+        keep = g.add("Greater", floats(g, [dims[axis]]), g.number(-0.5))
+        return g.add(kind, x, keep, axis=axis)
+    if kind == "TopK":
+        return g.add(kind, x, late(g, int(r.integers(1, dims[axis] + 1))), n=2, axis=axis)
+    if kind == "Range":
+        ends = [g.add("Squeeze", late(g, int(v))) for v in (r.integers(-9, 1), r.integers(2, 9))]
+        return g.add(kind, *ends, g.const(np.int64(r.integers(1, 4))))
+    if kind == "Slice":
+        first = int(r.integers(0, dims[axis]))
+        return g.add(kind, x, late(g, first), late(g, int(r.integers(first + 1, dims[axis] + 3))), g.ints(axis))
+    if kind == "Reshape":
+        return g.add(kind, x, g.add("Concat", late(g, dims[0]), g.ints(-1), axis=0))
+    if kind == "Expand":
+        return g.add(kind, like(g, x, broadcast(r, dims)), late(g, *dims))
+    return g.add(kind, x, late(g, *r.integers(1, 4, len(dims))))
+
+
+def boxes(g):
+    r = g.rng
+    batch, classes, many = (int(v) for v in r.integers(1, [3, 4, 20]))
+    corner = np.round(r.random([batch, many, 2]) * 64) / 8
+    if r.random() < 0.5:
+        at = g.input(np.concatenate([corner, corner + np.round(r.random([batch, many, 2]) * 32) / 8 + 0.125], 2).astype(F))
+        scores = g.input(r.permutation(batch * classes * many).reshape(batch, classes, many).astype(F) / F(batch * classes * many))
+        limits = [g.ints(int(r.integers(1, many + 1))), g.floats(1, low=0.0), g.floats(1, low=0.0, high=0.5)]
+        chosen = g.add("NonMaxSuppression", at, scores, *limits[:int(r.integers(1, 4))], center_point_box=int(r.integers(2)))
+        return [g.add("GatherND", scores, chosen), chosen]
+    x = floats(g, [batch, classes, *shape(r, 2, 2)])
+    at = np.concatenate([corner[0] - 1, corner[0] + np.round(r.random([many, 2]) * 32) / 8], 1)
+    image = r.integers(0, batch, many)
+    if r.random() < 0.2:
+        rois = g.input(np.concatenate([image[:, None], at], 1).astype(F))
+        return g.add("MaxRoiPool", x, rois, pooled_shape=[int(v) for v in r.integers(1, 4, 2)])
+    how = {"coordinate_transformation_mode": str(r.choice(["half_pixel", "output_half_pixel"]))} if g.opset >= 16 else {}
+    return g.add("RoiAlign", x, g.input(at.astype(F)), g.input(image.astype(np.int64)), mode=str(r.choice(["avg", "max"])), output_height=int(r.integers(1, 4)),
+                 output_width=int(r.integers(1, 4)), sampling_ratio=int(r.integers(0, 3)), spatial_scale=float(r.choice([0.5, 1.0])), **how)
+
+
 RECURRENT = {"LSTM": (4, 3), "GRU": (3, 2), "RNN": (1, 1)}  # gates and functions
 
 
@@ -409,7 +467,7 @@ def recurrent(g):
 
 
 FAMILIES = [(arithmetic, 4), (bits, 2), (cast, 2), (one_argument, 4), (where, 1), (quantize, 1), (reduce, 4), (extreme, 1), (top, 1), (cumulate, 1),
-            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2), (recurrent, 1), (sample, 1)]
+            (normalize, 3), (pick, 3), (move, 5), (window, 4), (resize, 2), (product, 2), (recurrent, 1), (sample, 1), (sized, 2), (boxes, 1)]
 TRIES = 20
 
 
