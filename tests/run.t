@@ -383,6 +383,10 @@ refused 'a sequence of parts that leave something over' '(SplitToSequence) split
 refused 'parts that leave something over' '(Split) splits 6 into parts of 4 in all' 3 tests/run/refused/split_parts.onnx
 refused 'steps before the first place' '(TensorScatter) is an operator, or a form of one' 3 tests/run/refused/before_first.onnx
 refused 'a condition of the body alone' '(Loop) has no condition, but its body makes one' 3 tests/run/refused/no_condition.onnx
+refused 'a box that is none' '(RoiAlign): a box is of no image, or has NaN or infinity' 3 tests/run/refused/nan_box.onnx
+refused 'an overlap of two' '(NonMaxSuppression): the overlap lies outside of 0 to 1' 3 tests/run/refused/overlap.onnx
+refused 'scores of other boxes' '(NonMaxSuppression) has scores that do not fit its boxes' 3 tests/run/refused/boxes.onnx
+refused 'coordinates of one number' '(NonZero) looks at one number' 3 tests/run/refused/one_number.onnx
 refused 'a bias of another length' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/short_bias.onnx
 refused 'a bias of another length on a kernel' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/few_biases.onnx
 refused 'the same of a transposed convolution' '(ConvTranspose) has a bias that does not fit its channels' 3 tests/run/refused/few_biases_transposed.onnx

@@ -19,6 +19,7 @@
  * express: gathering (gather.h), comparisons, choice and other functions of scalars (scalar.h),
  * functions of rows (lines.h), elements picked by a table of each dimension (picks.h), images of
  * another size (resize.h, resample.h) or at other places (sample.h), pools of any rank (windows.h),
+ * regions of images (regions.h), what the data say how much it is (counted.h, suppress.h),
  * convolutions tap by tap (taps.h), images out of columns (columns.h), sums of products by letters
  * (contract.h), attention (attend.h), the steps of recurrent networks (recurrent.h). A node whose
  * operands are dense is one call of lower_plain().

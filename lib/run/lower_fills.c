@@ -1,4 +1,6 @@
 /* Operators that make tensors of a few numbers (fills.h), or put rows in order (top.h). */
+#include <math.h>
+
 #include "lib/run/fills.h"
 #include "lib/run/lower.h"
 #include "lib/run/top.h"
@@ -18,7 +20,8 @@ int lower_triangle(struct lowering *l, const struct graph_node *n, struct err *e
 	if (!t->rows || !t->columns)
 		return lower_bad(l, n, e, "has an empty input");
 	t->matrices = place_count(&shape) / t->rows / t->columns;
-	t->k = (int64_t)k;
+	/* A diagonal farther away lies outside as well. */
+	t->k = (int64_t)fmin(fmax(k, -(double)t->rows - 1), (double)t->columns + 1);
 	t->is_upper = node_int(n, "upper", 1) != 0;
 	return lower_plain(l, n, &(struct plain){triangle_run, t, NULL}, 1, 0, e);
 }

@@ -20,14 +20,20 @@ static int64_t image_of(const struct regions *r, float f)
 	return f >= 0 && f < (float)r->images ? (int64_t)f : -1;
 }
 
-/* -1: a corner is NaN, or so far away that nobody means it. */
+/* Is a corner no number, or so far away that nobody means it? */
+static int is_far(float corner)
+{
+	return !(fabsf(corner) < 1e9F);
+}
+
+/* -1: a corner is far. */
 static int find_side(const struct regions *r, int d, const float *box, struct side *s)
 {
-	const float shift = r->is_half ? 0.5F : 0, far = 1e9F;
+	const float shift = r->is_half ? 0.5F : 0;
 	const float first = box[1 - d] * r->scale - shift, last = box[3 - d] * r->scale - shift;
 	float length = last - first;
 
-	if (!(fabsf(first) < far && fabsf(last) < far))
+	if (is_far(first) || is_far(last))
 		return -1;
 	if (!r->is_half)
 		length = fmaxf(length, 1);
@@ -167,8 +173,9 @@ int regions_pool(const void *with, float *const *buffers, int thread, int thread
 		float *to = buffers[REGIONS_TO] + i / cells * r->channels * cells + cell;
 		int64_t y[2], x[2];
 
-		if (image < 0)
-			return -1;
+		for (int k = 1; k < 5; k++)
+			if (image < 0 || is_far(box[k] * r->scale))
+				return -1;
 		find_cell(r, box, 0, cell / r->out[1], y);
 		find_cell(r, box, 1, cell % r->out[1], x);
 		for (int64_t c = 0; c < r->channels; c++) {
