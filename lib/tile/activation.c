@@ -74,13 +74,12 @@ static int room_of(const struct activation *a)
 	return nest_near(a->n, name, (int64_t)SLOTS * SLOT);
 }
 
-/* Does it lie in the thread's own memory as it is? (In single precision the copy stays, with which
- * models learned what such nests cost.) */
+/* Does it lie in a register or in the thread's own memory as it is? */
 static int is_kept(const struct activation *a, value x)
 {
 	const struct buffer *b = x->kind == EXPR_LOAD ? &a->n->buffer[x->buffer] : NULL;
 
-	return b && b->near && !x->valid && b->elem == x->elem;
+	return b && (b->near || b->kind == BUFFER_REG) && !x->valid && b->elem == x->elem;
 }
 
 /* x, computed once. Turns that are jammed have places of their own. */
@@ -89,8 +88,10 @@ static value keep(struct activation *a, value x)
 	struct affine at = af(a->registers ? a->nslots : a->nslots * SLOT);
 	int64_t turns = 1;
 
-	if (a->rounds && is_kept(a, x))
+	if (is_kept(a, x))
 		return x;
+	if (a->room < 0)
+		a->room = room_of(a);
 	if (!a->registers)
 		at = af_add(at, af_mul(nest_turn(a->n, &turns), MOST_LANES));
 	assert(a->nslots < SLOTS && turns <= ACTIVATION_JAM);
@@ -101,19 +102,24 @@ static value keep(struct activation *a, value x)
 
 /* ---- functions ---- */
 
+static const double LOG2_E = 1.44269504088896341;
 static const double MAGIC = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
 
-/* Computes 2^x for -126 <= x <= 127 as 2^n 2^r, |r| <= 1/2. The polynomial has the least largest
- * error: 8e-5. */
+/* Computes 2^x for -126 <= x <= 127 as 2^n 2^r, |r| <= 1/2. The polynomials have the least largest
+ * error: 7.5e-8, or 8e-5 where the result is rounded. */
 static value power_of_two(struct activation *a, value x)
 {
-	static const double c[] = {0.999928074, 0.693260996, 0.242611118, 0.0551716132};
+	static const double c[] = {1.00000007,	 0.693146967,	0.240221197,
+				   0.0555071327, 0.00967554133, 0.00132764715},
+			    rounded[] = {0.999928074, 0.693260996, 0.242611118, 0.0551716132};
 	value shifted, r;
 
 	x = keep(a, x);
 	shifted = keep(a, plus(a, x, MAGIC));
 	r = keep(a, op(a, EXPR_SUB, x, op(a, EXPR_SUB, shifted, number(a, MAGIC))));
-	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
+	r = a->rounds ? polynomial(a, rounded, sizeof rounded / sizeof *rounded, r)
+		      : polynomial(a, c, sizeof c / sizeof *c, r);
+	return op(a, EXPR_SCALE, r, shifted);
 }
 
 /* exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's polynomial: 5e-9. Limits keep 2^n normal.
@@ -121,25 +127,33 @@ static value power_of_two(struct activation *a, value x)
 static value exponential(struct activation *a, value x)
 {
 	static const double c[] = {1, 1, 1 / 2., 1 / 6., 1 / 24., 1 / 120., 1 / 720., 1 / 5040.};
-	const double log2_e = 1.44269504088896341;
 	value shifted, whole, r;
 
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_EXP, x, NULL);
 	if (a->rounds)
-		return power_of_two(a, times(a, log2_e, clip(a, x, -87, 88)));
+		return power_of_two(a, times(a, LOG2_E, clip(a, x, -87, 88)));
 	x = keep(a, clip(a, x, -87, 88));
-	shifted = keep(a, ex_op(a->n, EXPR_FMA, x, number(a, log2_e), number(a, MAGIC)));
+	shifted = keep(a, ex_op(a->n, EXPR_FMA, x, number(a, LOG2_E), number(a, MAGIC)));
 	whole = op(a, EXPR_SUB, shifted, number(a, MAGIC));
 	r = ex_op(a->n, EXPR_FMA, whole, number(a, -0.693359375), x);
 	r = keep(a, ex_op(a->n, EXPR_FMA, whole, number(a, 2.12194440054690583e-4), r));
 	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
 }
 
-/* 1 + exp(x) */
-static value one_and_exp(struct activation *a, value x)
+/* Computes exp(factor x), beside which something is added. Its error in single precision is 1e-7
+ * |x| of it: the product is rounded, and no part of it is put back. */
+static value exponential_of(struct activation *a, double factor, value x)
 {
-	return keep(a, plus(a, exponential(a, x), 1));
+	if (a->elem == ELEM_F64)
+		return op(a, EXPR_EXP, times(a, factor, x), NULL);
+	return power_of_two(a, clip(a, times(a, factor * LOG2_E, x), -126, 127));
+}
+
+/* 1 + exp(factor x) */
+static value one_and_exp(struct activation *a, double factor, value x)
+{
+	return plus(a, exponential_of(a, factor, x), 1);
 }
 
 /* Lambert's continued fraction, tanh(x) = x / (1 + s / (3 + s / (5 + ...))), s = x^2, as x p(s) /
@@ -170,7 +184,7 @@ static value hyperbolic_tangent(struct activation *a, value x)
 
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_SUB, number(a, 1),
-			  op(a, EXPR_DIV, number(a, 2), one_and_exp(a, times(a, 2, x))));
+			  op(a, EXPR_DIV, number(a, 2), one_and_exp(a, 2, x)));
 	lambert(p, q);
 	x = keep(a, clip(a, x, -9, 9));
 	square = keep(a, op(a, EXPR_MUL, x, x));
@@ -202,33 +216,35 @@ static value above_zero(struct activation *a, value x)
 	return ex_op(a->n, EXPR_FMA, at_most(a, 0, x), number(a, 0), at_least(a, 0, x));
 }
 
-/* Computes gelu() for a result that is rounded: log2 P(X > -y) is a polynomial of y for -6 <= y
- * <= 0, so that no division is left. The error is 1.3e-4 of the result, or 6e-9. */
-static value rounded_gelu(struct activation *a, value x)
+/* Returns log2 P(X > -y) as a polynomial of y, for -8 <= y <= 0 or, where the result is rounded,
+ * for -6 <= y. With the power of two the error of y P(X > -y) is 7e-7 of it or of 0.01; where the
+ * result is rounded 1.3e-4, or 6e-9. */
+static value log_of_tail(struct activation *a, value y)
 {
-	static const double c[] = {-1.00006479,	  1.15017426,	  -0.461271925,	 0.051185337,
-				   0.00719556577, 0.000611100071, 2.29900633e-05};
-	value y = keep(a, at_least(a, -6, op(a, EXPR_MIN, x, times(a, -1, x))));
-	value tail = power_of_two(a, polynomial(a, c, sizeof c / sizeof *c, y));
+	static const double c[] = {-0.999999628,    1.15111527,	     -0.459146724,
+				   0.0526417484,    0.00722268614,   0.000215638091,
+				   -0.000178495315, -4.75372992e-05, -6.05246103e-06,
+				   -4.0420104e-07,  -1.12634697e-08};
+	static const double rounded[] = {-1.00006479,	1.15017426,	-0.461271925,  0.051185337,
+					 0.00719556577, 0.000611100071, 2.29900633e-05};
 
-	return ex_op(a->n, EXPR_FMA, y, tail, above_zero(a, x));
+	return a->rounds ? polynomial(a, rounded, sizeof rounded / sizeof *rounded, y)
+			 : polynomial(a, c, sizeof c / sizeof *c, y);
 }
 
-/* x * P(X < x). Single precision: max(x, 0) - z P(X > z), z = |x|, so that nothing cancels.
- * -infinity times 0 is NaN, as in the definition. */
+/* x * P(X < x). Other precisions than double: max(x, 0) - z P(X > z), z = |x|, so that nothing
+ * cancels, and no division is left. -infinity times 0 is NaN, as in the definition. */
 static value gelu(struct activation *a, value x)
 {
-	value z, tail;
+	value y, tail;
 
 	x = keep(a, x);
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_MUL, times(a, 0.5, x),
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
-	if (a->rounds)
-		return rounded_gelu(a, x);
-	z = keep(a, at_most(a, TAIL, op(a, EXPR_MAX, x, times(a, -1, x))));
-	tail = keep(a, op(a, EXPR_MUL, normal_tail(a, z), z));
-	return op(a, EXPR_SUB, above_zero(a, x), tail);
+	y = keep(a, at_least(a, a->rounds ? -6 : -8, op(a, EXPR_MIN, x, times(a, -1, x))));
+	tail = power_of_two(a, log_of_tail(a, y));
+	return ex_op(a->n, EXPR_FMA, y, tail, above_zero(a, x));
 }
 
 /* 1 - 2 P(X > |x| sqrt(2)), with the sign of x, which is x itself below 1e-30. */
@@ -241,16 +257,17 @@ static value error_function(struct activation *a, value x)
 	return op(a, EXPR_MUL, plus(a, times(a, -2, normal_tail(a, z)), 1), sign);
 }
 
-/* 1 + exp(x). In single precision the exponential is the square of exp(x / 2): it is infinity where
- * exp(x) is more than a float holds. So a quotient by it becomes 0 there, and NaN of -infinity. */
-static value one_and_exp_to_infinity(struct activation *a, value x)
+/* 1 + exp(factor x). In single precision the exponential is the square of that of half: it is
+ * infinity where the exponential is more than a float holds. So a quotient by it becomes 0 there,
+ * and NaN of -infinity. */
+static value one_and_exp_to_infinity(struct activation *a, double factor, value x)
 {
 	value root;
 
 	if (a->elem == ELEM_F64)
-		return one_and_exp(a, x);
-	root = keep(a, exponential(a, times(a, 0.5, x)));
-	return keep(a, ex_op(a->n, EXPR_FMA, root, root, number(a, 1)));
+		return one_and_exp(a, factor, x);
+	root = keep(a, exponential_of(a, factor / 2, x));
+	return ex_op(a->n, EXPR_FMA, root, root, number(a, 1));
 }
 
 /* 1 + tanh(y) = 2 / (1 + exp(-2 y)), y = sqrt(2 / pi) * (x + 0.044715 x^3) */
@@ -261,13 +278,13 @@ static value gelu_tanh(struct activation *a, value x)
 
 	x = keep(a, x);
 	y = ex_op(a->n, EXPR_FMA, op(a, EXPR_MUL, x, x), number(a, cubed), number(a, once));
-	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, op(a, EXPR_MUL, y, x)));
+	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, 1, op(a, EXPR_MUL, y, x)));
 }
 
 static value silu(struct activation *a, value x)
 {
 	x = keep(a, x);
-	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, times(a, -1, x)));
+	return op(a, EXPR_DIV, x, one_and_exp_to_infinity(a, -1, x));
 }
 
 static value hardswish(struct activation *a, value x)
@@ -285,7 +302,7 @@ static value leaky_relu(struct activation *a, value x, double slope)
 
 int activation_waits(const struct post_op *p)
 {
-	return p->kind > POST_CLIP;
+	return p->kind > POST_CLIP && p->kind != POST_LEAKY_RELU && p->kind != POST_HARDSWISH;
 }
 
 static struct activation begin(struct nest *n, const struct expr *x)
@@ -293,6 +310,7 @@ static struct activation begin(struct nest *n, const struct expr *x)
 	return (struct activation){.n = n,
 				   .elem = x->elem,
 				   .lanes = x->lanes,
+				   .room = -1,
 				   .registers = x->elem == ELEM_F64 || n->block_threads};
 }
 
@@ -300,7 +318,6 @@ const struct expr *activation_exp(struct nest *n, const struct expr *x)
 {
 	struct activation a = begin(n, x);
 
-	a.room = room_of(&a);
 	return exponential(&a, x);
 }
 
@@ -314,7 +331,7 @@ static value activated(struct activation *a, value x, const struct post_op *p)
 	case POST_HARDSWISH:
 		return hardswish(a, x);
 	case POST_SIGMOID:
-		return op(a, EXPR_DIV, number(a, 1), one_and_exp(a, times(a, -1, x)));
+		return op(a, EXPR_DIV, number(a, 1), one_and_exp(a, -1, x));
 	case POST_TANH:
 		return hyperbolic_tangent(a, x);
 	case POST_SILU:
@@ -336,8 +353,6 @@ const struct expr *activation(struct nest *n, const struct expr *x, const struct
 
 	a.rounds = !n->block_threads &&
 		   (result == ELEM_BF16 || result == ELEM_U8 || result == ELEM_S8);
-	if (activation_waits(p))
-		a.room = room_of(&a);
 	return activated(&a, x, p);
 }
 
@@ -346,10 +361,9 @@ const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const
 	struct activation a = begin(n, x);
 	value y;
 
-	a.room = room_of(&a);
 	x = keep(&a, x);
 	if (p->kind == POST_SIGMOID)
-		y = op(&a, EXPR_DIV, number(&a, 1), one_and_exp_to_infinity(&a, times(&a, -1, x)));
+		y = op(&a, EXPR_DIV, number(&a, 1), one_and_exp_to_infinity(&a, -1, x));
 	else
 		y = activated(&a, x, p);
 	return op(&a, EXPR_NAN, x, y);
@@ -361,7 +375,6 @@ const struct expr *activation_exp_or_nan(struct nest *n, const struct expr *x)
 	struct activation a = begin(n, x);
 	value root;
 
-	a.room = room_of(&a);
 	x = keep(&a, x);
 	root = keep(&a, exponential(&a, times(&a, 0.5, x)));
 	return op(&a, EXPR_NAN, x, op(&a, EXPR_MUL, root, root));
@@ -371,7 +384,6 @@ const struct expr *activation_erf_or_nan(struct nest *n, const struct expr *x)
 {
 	struct activation a = begin(n, x);
 
-	a.room = room_of(&a);
 	x = keep(&a, x);
 	return op(&a, EXPR_NAN, x, error_function(&a, x));
 }

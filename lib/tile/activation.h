@@ -8,7 +8,7 @@
  *
  * Activations are polynomials over the nest's arithmetic. They have one operation of their own,
  * EXPR_SCALE, a * 2^n. A tile may leave two registers, so values that are used several times go
- * through the thread's own memory. The value of one element is a chain of some 40 operations that
+ * through the thread's own memory. The value of one element is a chain of some 30 operations that
  * wait for each other. So the tile is stored, and loaded again a few rows at a time, and the
  * statements of these rows are written side by side (nest_jam()). Definitions call the functions
  * themselves, in double precision.
@@ -22,7 +22,7 @@
 /* p->kind: POST_CLIP or one behind it. Statements that come before the value are appended to the
  * nest: what is used several times goes through memory of the thread's own, since a tile may leave
  * as few as two registers. So the value must be stored before another one is asked for. It is a
- * chain of some 40 operations that wait for each other; jam the loops around it (nest_jam()), of
+ * chain of some 30 operations that wait for each other; jam the loops around it (nest_jam()), of
  * at most ACTIVATION_JAM turns together. */
 enum { ACTIVATION_JAM = 8 };
 /* result: the elements that the value is stored as. Of 8 bits and of bf16, on a processor, the
