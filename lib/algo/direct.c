@@ -277,12 +277,17 @@ static void limit_vectors(struct range *r, const struct conv *p)
 		r->space->knob[NV].n = (int)most;
 }
 
-/* Do values of the input meet so few products that their copy weighs? */
+/* Is reading in place worth trying? Where values of the input meet few products, their copy weighs.
+ * With many input channels it is 4 to 6 per cent of a strided convolution, too. With fewer channels
+ * winograd is faster than both, and models that have learned from few tiles in place take these to
+ * be faster still (docs/EXPERIMENTS.md). */
 static int copy_weighs(const struct conv *p)
 {
-	enum { FEW = 150 };
+	enum { FEW = 150, FIRST = 4, FEW_OF_FIRST = 600, DEEP = 256 };
+	const int64_t products = p->oc * p->kh * p->kw, stride = p->sh * p->sw;
 
-	return p->oc * p->kh * p->kw <= FEW * p->sh * p->sw;
+	return products <= FEW * stride || (p->ic <= FIRST && products <= FEW_OF_FIRST * stride) ||
+	       (p->ic >= DEEP && stride > 1);
 }
 
 /* Checks the knobs of tiles in place at the edges of the image, each of which has its own body. */
@@ -293,7 +298,7 @@ static void check_edges(struct range *r, const struct conv *p)
 	const struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 
 	range_need(r, e.left + e.right <= MOST_EDGES, "too many tiles have taps outside the image");
-	range_need(r, !k[AHEAD], "tiles at the edges of the image prefetch nothing");
+	range_need(r, k[AHEAD] != 1, "tiles at the edges of the image prefetch weights alone");
 }
 
 static void list_copy(struct range *r, const struct workload *w, const struct conv *p)
@@ -577,8 +582,9 @@ static void place(struct direct *s, const struct conv_place *at, int j)
 	s->out.bias_at = af_add(af_times(g, s->vbias), at->channel);
 }
 
-/* The next panel of the weights is prefetched. */
-static void panel_ahead(struct direct *s, const struct sweep *x)
+/* The next panel of the weights is prefetched by each tile of the block; this one's number in its
+ * row is given. */
+static void panel_ahead(struct direct *s, struct affine tile)
 {
 	const int64_t k = (s->k[MERGE] ? s->p.kw : 1) * s->kc / s->depth;
 	const int64_t columns = s->parts.split.tiles;
@@ -587,7 +593,7 @@ static void panel_ahead(struct direct *s, const struct sweep *x)
 	block_panel_ahead(&s->t, &(struct panel_ahead){
 					 .at = af_add(s->t.b_at, af_var(s->vpanel)),
 					 .elements = s->panel / ceil_div(s->p.ic, s->kc),
-					 .tile = af_add(af_mul(s->line, columns), af_var(x->t)),
+					 .tile = af_add(af_mul(s->line, columns), tile),
 					 .tiles = s->lines * columns,
 					 .steps = s->p.kh * across * k,
 				 });
@@ -600,7 +606,7 @@ static void panel_ahead(struct direct *s, const struct sweep *x)
 static void look_ahead(struct direct *s, const struct sweep *x)
 {
 	if (s->k[AHEAD] == AHEAD_PANEL)
-		panel_ahead(s, x);
+		panel_ahead(s, af_var(x->t));
 	else if (s->k[AHEAD])
 		block_look_ahead(&s->t, &s->out, x->innermost != NULL, s->parts.split.rows,
 				 !s->k[COPY] && !s->t.ntaps);
@@ -642,6 +648,8 @@ static void row_in_place(struct direct *s, int oh, int j)
 		at.channel = af_mul(af_var(of), s->nr);
 		place(s, &at, of);
 		leave_out(s, &x);
+		if (s->k[AHEAD])
+			panel_ahead(s, x.tile);
 		brgemm_tile(n, &s->t, x.pixels, &s->out, s->chunk.loop, af_var(s->chunk.count));
 		if (!s->k[ORDER])
 			nest_close(n);

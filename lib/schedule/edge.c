@@ -64,13 +64,15 @@ int stretch_next(struct nest *n, struct stretch *x)
 	if (t < x->edges->left || t >= end) {
 		x->edge = first;
 		x->ow = af(first);
+		x->tile = af(t);
 		x->next = t + 1;
 		return 1;
 	}
 	x->edge = -1;
 	x->next = t < r->rest && r->rest < end ? r->rest : end;
-	x->ow = af_var(nest_for(n, LOOP_SERIAL, "t", af(0), af(x->next - t)));
-	x->ow = af_add(af(first), af_mul(x->ow, x->pixels));
+	x->tile = af_var(nest_for(n, LOOP_SERIAL, "t", af(0), af(x->next - t)));
+	x->ow = af_add(af(first), af_mul(x->tile, x->pixels));
+	x->tile = af_add(x->tile, af(t));
 	return 1;
 }
 

@@ -31,9 +31,10 @@ struct edges edge_find(const struct conv *p, struct row_split split);
 /* Tiles with one body: each one at an edge, and those between which are of one width. */
 struct stretch {
 	const struct edges *edges;
-	struct affine ow; /* first pixel */
-	int pixels;	  /* of a tile */
-	int64_t edge;	  /* ow, where taps may leave the image; -1: none does */
+	struct affine ow;   /* first pixel */
+	struct affine tile; /* its number in the row */
+	int pixels;	    /* of a tile */
+	int64_t edge;	    /* ow, where taps may leave the image; -1: none does */
 	int64_t next;
 };
 int stretch_next(struct nest *n, struct stretch *x);
