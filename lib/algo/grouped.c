@@ -21,7 +21,7 @@
 #include "lib/tile/spread.h"
 #include "lib/tile/woven.h"
 
-enum grouped_knob { VL, NV, MR, ROWS, NC, PAR, WEAVE, DEPTH, KNOBS };
+enum grouped_knob { VL, NV, MR, ROWS, NC, PAR, WEAVE, COPY, DEPTH, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -35,6 +35,10 @@ static const struct knob knobs[KNOBS] = {
 	[WEAVE] =
 		{"weave", 0,
 		 "1: the copy weaves the channels of a vector's groups; 0: products permute them."},
+	[COPY] = {"copy", 1,
+		  "1: the input is copied, with its padding; 0: a vector's one group is read where "
+		  "it lies.",
+		  .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Input channels that an instruction multiplies and sums.",
 		   .is_rare = 1},
 };
@@ -86,6 +90,35 @@ static void list_weave(struct range *r, const struct shape *s)
 		range_only(r, WEAVE, 1, "a vector does not hold two groups");
 }
 
+/* Can a vector's one group be read in place, without the taps outside the image? */
+static int can_leave_out(const struct workload *w, const struct conv *p, const struct shape *s)
+{
+	enum { MOST_TAPS = 3 }; /* each column that fewer taps read has a body */
+	const int above = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1 > p->ih;
+
+	return dtypes_are_f32(&w->dtype) && s->weaves == 1 && p->kw <= MOST_TAPS &&
+	       (p->clipped || !above);
+}
+
+static void list_copy(struct range *r, const struct workload *w, const struct conv *p,
+		      const struct shape *s)
+{
+	enum { MOST_EDGES = 3 };
+	const int64_t *k = r->knob;
+	struct edges e;
+
+	range_choice(r, COPY, 1);
+	if (!can_leave_out(w, p, s))
+		range_only(r, COPY, 1, "only a group that fills a vector is read in place");
+	if (r->space && dtypes_are_f32(&w->dtype) && r->space->knob[COPY].n == 1)
+		r->space->knob[COPY].n = 0;
+	if (!k || k[COPY] || r->why)
+		return;
+	e = edge_find(p, row_split(p->ow, k[MR]));
+	range_need(r, k[WEAVE], "products that permute need the copy");
+	range_need(r, e.left + e.right <= MOST_EDGES, "too many tiles have taps outside the image");
+}
+
 /* Checks the knobs of a tile that has this depth. */
 static void check_tile(struct range *r, const struct workload *w, const struct conv *p,
 		       const struct shape *s, int64_t depth)
@@ -125,6 +158,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_blocks(r, NC, p.oc, (k ? k[NV] : 1) * s.writes, blocks);
 	range_choice(r, PAR, 1);
 	list_weave(r, &s);
+	list_copy(r, w, &p, &s);
 	if (k)
 		check_tile(r, w, &p, &s, depth);
 	return 1;
@@ -286,13 +320,28 @@ static void woven_at(struct grouped *s, struct affine first, const struct affine
 	woven_tile(s->n, t, pixels, (int)ceil_div(panel->width, s->shape.writes));
 }
 
+/* The first pixel of a tile. In place it may lie outside the image, but is not read then. */
+static struct affine first_pixel(const struct grouped *s, const struct access *from,
+				 const struct conv_place *at)
+{
+	const struct conv *p = &s->p;
+	const struct affine column = af_mul(at->ow, p->sw);
+	struct affine row = af_var(at->oh);
+
+	if (s->k[COPY])
+		return access_at(from, {CONV_ROW, af_mul(af_sub(row, af_var(s->bands.lo)), p->sh)},
+				 {CONV_COLUMN, column});
+	row = af_mul(row, p->sh);
+	return access_at(from, {CONV_IMAGE, af_var(at->img)}, {CONV_ROW, af_sub(row, af(p->ph))},
+			 {CONV_COLUMN, af_sub(column, af(p->pw))});
+}
+
 static void tile(struct grouped *s, const struct access *band, const struct conv_place *at,
 		 const struct panel *panel, int pixels)
 {
-	const struct affine row = af_sub(af_var(at->oh), af_var(s->bands.lo));
-	const struct affine behind = af_sub(panel->index, af_var(s->panels.lo));
-	const struct affine first = access_at(band, {CONV_ROW, af_mul(row, s->p.sh)},
-					      {CONV_COLUMN, af_mul(at->ow, s->p.sw)});
+	const struct affine lo = s->k[COPY] ? af_var(s->panels.lo) : af(0);
+	const struct affine behind = af_sub(panel->index, lo);
+	const struct affine first = first_pixel(s, band, at);
 	struct site x = {.lanes = (int)s->shape.writes,
 			 .nv = (int)s->k[NV],
 			 .columns = panel->width,
@@ -304,6 +353,23 @@ static void tile(struct grouped *s, const struct access *band, const struct conv
 		spread_at(s, first, behind, at, panel, pixels);
 	while (site_next(s->n, &x))
 		finish(s, at, &x);
+}
+
+/* The tiles of a row that is read in place: those at its ends have bodies of their own. */
+static void row_in_place(struct grouped *s, const struct access *src, struct conv_place *at,
+			 const struct panel *panel)
+{
+	const struct edges e = edge_find(&s->p, s->parts.split);
+	struct stretch x = {.edges = &e};
+
+	while (stretch_next(s->n, &x)) {
+		const int64_t first = x.edge * s->p.sw - s->p.pw; /* column */
+
+		at->ow = x.ow;
+		s->woven.from = x.edge < 0 ? 0 : -first;
+		s->woven.to = x.edge < 0 ? INT64_MAX : s->p.iw - first;
+		tile(s, src, at, panel, x.pixels);
+	}
 }
 
 /* The block's rows of a panel. */
@@ -318,6 +384,11 @@ static void rows(struct grouped *s, const struct access *band, struct conv_place
 		conv_rows_inside(n, &s->p, at->oh, 0, &s->t.lo, &s->t.hi);
 		s->woven.lo = s->t.lo;
 		s->woven.hi = s->t.hi;
+	}
+	if (!s->k[COPY]) {
+		row_in_place(s, band, at, panel);
+		nest_close(n);
+		return;
 	}
 	t = nest_for(n, LOOP_SERIAL, "t", af(0), af(s->parts.split.tiles));
 	at->ow = parts_row(n, &s->parts, t);
@@ -357,7 +428,9 @@ static void read_band(struct grouped *s, const struct access *band)
 	s->t.a_row = s->p.sw * band->dim[CONV_COLUMN].step;
 	s->t.a_column = s->p.dw * band->dim[CONV_COLUMN].step;
 	s->t.a_line = s->woven.a_line = af(s->p.dh * band->dim[CONV_ROW].step);
-	s->woven.a_vector = band->dim[CONV_GROUP].step;
+	s->woven.a_vector = s->k[COPY] ? band->dim[CONV_GROUP].step : s->woven.in;
+	s->woven.a_pixel = band->dim[CONV_COLUMN].step;
+	s->woven.to = INT64_MAX;
 	s->t.columns = s->p.kw;
 	s->t.hi = s->woven.hi = af(s->p.kh);
 	s->t.lo = s->woven.lo = af(0);
@@ -378,7 +451,10 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 	at.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s.p.mb));
 	block_share(n, &s.bands, &s.panels, (int)k[PAR]);
 	at.g = nest_let(n, "g", af(0));
-	band = k[WEAVE] ? weave_band(&s, at.img, at.g) : copy_band(&s, at.img, at.g);
+	if (!k[COPY])
+		band = conv_src(&s.p, s.t.a);
+	else
+		band = k[WEAVE] ? weave_band(&s, at.img, at.g) : copy_band(&s, at.img, at.g);
 	read_band(&s, &band);
 	for (struct panel x = {.block = &s.panels, .channels = s.p.oc, .nr = s.nr};
 	     panel_next(n, &x);) {

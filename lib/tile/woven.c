@@ -59,8 +59,8 @@ static void multiply_column(struct nest *n, const struct woven *t, const struct 
 
 	nest_store(n, t->xreg, af(0), NULL,
 		   ex_bcast(n, t->lanes,
-			    ex_load(n, t->a, t->groups, af_add(s->channel, af_mul(pixel, t->lanes)),
-				    NULL)));
+			    ex_load(n, t->a, t->groups,
+				    af_add(s->channel, af_mul(pixel, t->a_pixel)), NULL)));
 	i = unrolled(n, "tap", af(from), af(to));
 	sum = acc_at(t, af_sub(column, i), s->vector);
 	nest_store(n, t->acc, sum, NULL,
@@ -74,22 +74,45 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Of columns [lo, hi) those that lie inside the image are [*from, *to). */
+static int inside(const struct woven *t, const struct shared *s, int64_t lo, int64_t hi,
+		  int64_t *from, int64_t *to)
+{
+	*from = lo;
+	*to = hi;
+	while (*from < *to && *from * t->stride + s->at < t->from)
+		++*from;
+	while (*from < *to && (*to - 1) * t->stride + s->at >= t->to)
+		--*to;
+	return *from < *to;
+}
+
+static void multiply_one(struct nest *n, const struct woven *t, const struct shared *s, int64_t c,
+			 int64_t from, int64_t to)
+{
+	int64_t first, end;
+
+	if (inside(t, s, c, c + 1, &first, &end))
+		multiply_column(n, t, s, af(c), from, to);
+}
+
 /* The first and the last columns are read by fewer taps than those between, which are a loop. */
 static void multiply_shared(struct nest *n, const struct woven *t, const struct shared *s)
 {
 	const int64_t columns = s->rows + s->count - 1, whole = least(s->rows, s->count) - 1;
+	int64_t from, to;
 
 	for (int64_t c = 0; c < whole; c++)
-		multiply_column(n, t, s, af(c), 0, c + 1);
-	if (s->rows >= s->count) {
-		multiply_column(n, t, s, unrolled(n, "c", af(whole), af(s->rows)), 0, s->count);
-		nest_close(n);
-	} else {
+		multiply_one(n, t, s, c, 0, c + 1);
+	if (s->rows < s->count) {
 		for (int64_t c = whole; c < s->count; c++)
-			multiply_column(n, t, s, af(c), c - whole, c + 1);
+			multiply_one(n, t, s, c, c - whole, c + 1);
+	} else if (inside(t, s, whole, s->rows, &from, &to)) {
+		multiply_column(n, t, s, unrolled(n, "c", af(from), af(to)), 0, s->count);
+		nest_close(n);
 	}
 	for (int64_t c = columns - whole; c < columns; c++)
-		multiply_column(n, t, s, af(c), c - s->rows + 1, s->count);
+		multiply_one(n, t, s, c, c - s->rows + 1, s->count);
 }
 
 /* The taps of a kernel row for input channel i of vector v: neighbouring taps share columns. */

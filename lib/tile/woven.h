@@ -19,11 +19,11 @@ struct woven {
 	int lanes, nv;	     /* of a vector, vectors of a tile */
 	int acc, wreg, xreg; /* registers: rows x nv, 1 x taps, 1 */
 
-	/* Input: a pixel is a vector, row r's vector v at a_at + v * a_vector + r * stride *
-	 * lanes. */
+	/* Input: row r's vector v at a_at + v * a_vector + r * stride * a_pixel. Of the tile's
+	 * columns [from, to) lie inside the image, and the others are left out. */
 	int a;
 	struct affine a_at, a_line;
-	int64_t a_vector;
+	int64_t a_vector, a_pixel, from, to;
 	/* Weights, dense: [kernel row][i][vector][tap][lane], from b_at on. */
 	int b;
 	struct affine b_at;
