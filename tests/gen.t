@@ -69,7 +69,7 @@ ok $? 'and a knob'
 "$bin/tl-gen" --list-algos >"$tmp/list" && [ "$(awk 'NR > 1 { print $1 }' "$tmp/list" | tr '\n' ' ')" = 'depthwise dequantize direct direct_bf16x2 gemm gemm_bf16x2 grouped planar strassen winograd ' ]
 ok $? '--list-algos'
 "$bin/tl-gen" --list-knobs -a gemm >"$tmp/list" && [ "$(awk 'NR > 1 { print $2 }' "$tmp/list" | head -n 3 | tr '\n' ' ')" = 'vl nv mr ' ] &&
-	[ "$(printf '%s' "$knobs" | grep -o '"knobs":{[^}]*' | tr ',' '\n' | wc -l)" -eq "$(($(grep -Ecv '^gemm +(wide|depth) ' "$tmp/list") - 1))" ] &&
+	[ "$(printf '%s' "$knobs" | grep -o '"knobs":{[^}]*' | tr ',' '\n' | wc -l)" -eq "$(($(grep -Ecv '^gemm +(trim|wide|depth) ' "$tmp/list") - 1))" ] &&
 	grep -q '^gemm  *wide ' "$tmp/list" && grep -q '^gemm  *depth ' "$tmp/list"
 ok $? '--list-knobs lists all that a candidate has, and those that it lacks in f32'
 

@@ -1144,8 +1144,38 @@ static void check_edges(const struct limits *m)
 	   (long long)tally.candidates);
 }
 
+/* The last tile of a row is narrower than the others, with a vector that columns fill or not; the
+ * right side is packed beforehand, on the clock, or not at all. */
+static void check_trimmed(const struct limits *m)
+{
+	static const char *const problems[][4] = {
+		{"matmul", "2x13x9:2x9x77", "ab", ""},
+		{"matmul", "2x13x9:2x9x37", "ab", "add"},
+		{"matmul", "7x20:20x40", "ab", "bias,relu"},
+		{"matmul", "7x20:20x80", "ab", "bias,gelu"},
+		{"conv2d", "ic9ih5oc77oh5kh1", "nhwc", "bias,add"},
+		{"conv2d", "ic20ih4oc37oh4kh1", "nchw", "bias"},
+	};
+	const struct shares one_in = {1, 8};
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (workload_from_text(&p.w, problems[i][0], problems[i][1], problems[i][2],
+				       problems[i][3], &e) < 0)
+			bail_out("%s: %s", problems[i][1], e.msg);
+		check_algorithm(problem_of(&p), "gemm", m, 24, &one_in, &tally);
+	}
+	close_problems();
+	ok(!tally.bad && tally.compiled, "%s: narrow last tiles: %lld interpreted", m->isa,
+	   (long long)tally.candidates);
+}
+
 /* Groups whose channels are woven fill vectors, or leave room behind them: the last vector is not
- * full, or has fewer inputs than outputs; taps share columns of the input, or lie apart. */
+ * full, or has fewer inputs than outputs; taps share columns of the input, or lie apart. A group
+ * that fills a vector by itself is read in place, too. */
 static void check_woven(const struct limits *m)
 {
 	static const char *const problems[][3] = {
@@ -1159,6 +1189,11 @@ static void check_woven(const struct limits *m)
 		{"g2ic32ih6iw4oc32oh6ow2kh3kw7ph1pw2sh1sw1", "nhwc", "bias"},
 		{"g4ic16ih7iw3oc16oh3ow9kh3kw1ph0pw4sh2sw1", "nhwc", ""},
 		{"g4ic16ih3iw1oc16oh3ow1kh1kw1sh1sw3ph0pw2", "nhwc", ""},
+		/* A group fills a vector, and may be read in place. */
+		{"g3ic24ih9iw10oc24oh9ow10kh3ph1", "nhwc", "bias,relu"},
+		{"g2ic32ih9oc32oh9kh3ph2dh1", "nhwc", "bias"},
+		{"mb2g2ic32ih8iw3oc32oh4ow2kh3sh2ph1", "nchw", "bias,silu"},
+		{"mb2g2ic16ih8iw3oc16oh4ow2kh3sh2ph1", "nchw", "add"},
 	};
 	const struct shares one_in = {1, 4};
 	struct tally tally = {0};
@@ -1521,8 +1556,10 @@ int main(void)
 		check_grouped_rows(&m);
 		if (!m.dots)
 			check_edges(&m);
-		if (!m.dots && m.lanes > 1)
+		if (!m.dots && m.lanes > 1) {
+			check_trimmed(&m);
 			check_woven(&m);
+		}
 		check_pixels(&m);
 		check_filled(&m, &one_in);
 		if (m.lanes > 1)

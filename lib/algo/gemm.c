@@ -20,6 +20,9 @@
  * KB, so one stream for each thread leaves half of the memory's bandwidth unused
  * (docs/EXPERIMENTS.md).
  *
+ * The last tile of a row may be narrower than the others (trim), where few columns are no whole
+ * tiles: as a whole one it would multiply up to a fifth of a row more (docs/EXPERIMENTS.md).
+ *
  * Tile registers need a right side in panels of groups. A computed one is packed so on the clock
  * (pack_b), split in halves where it is single precision. Where k has no steps of one depth, zeros
  * follow in the panels and in the copy of the left side (pack_a).
@@ -59,6 +62,7 @@ enum gemm_knob {
 	KS,
 	STREAMS,
 	STREAM,
+	TRIM,
 	WIDE,
 	DEPTH
 };
@@ -89,6 +93,9 @@ const struct knob gemm_knobs[GEMM_KNOBS] = {
 		     "1: each vector of a packed right side has a panel of its own, so that a "
 		     "register tile reads several streams of memory."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
+	[TRIM] = {"trim", 0,
+		  "1: the last register tile of a row has no more vectors than columns need.",
+		  .is_rare = 1},
 	[WIDE] = {"wide", 0, RANGE_WIDE_KNOB, .is_rare = 1},
 	[DEPTH] = {"depth", 1, "Values of k that an instruction multiplies and sums.",
 		   .is_rare = 1},
@@ -162,6 +169,24 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 		range_only(r, KC, 0, NULL);
 }
 
+/* Offers narrow last tiles where no tile of two or three vectors divides the columns, and these are
+ * few: 197 columns are 13 vectors, of which tiles of two make 14, and tiles of four 16. */
+static void list_trim(struct range *r, const struct workload *w, const struct product *p)
+{
+	enum { FEW = 3, MANY = 25 };
+	const int64_t *k = r->knob, vectors = ceil_div(p->n, k ? k[VL] : r->machine->lanes);
+
+	range_choice(r, TRIM, 1);
+	if (!dtypes_are_f32(&w->dtype) || r->tmul || r->halves)
+		range_only(r, TRIM, 0, "tiles in single precision alone are narrow at the end");
+	else if (r->space &&
+		 (vectors <= FEW || vectors > MANY || vectors % 2 == 0 || vectors % 3 == 0))
+		r->space->knob[TRIM].n = 0;
+	if (k && k[TRIM])
+		range_need(r, vectors % k[NV] && k[KS] == 1,
+			   "the last tile is as wide as the others, or makes parts of sums");
+}
+
 int gemm_ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
@@ -192,6 +217,7 @@ int gemm_ranges(const struct workload *w, struct range *r)
 		    &(struct ahead){ORDER, p.b * p.m * (p.k + p.n),
 				    w->rhs_const && p.m > 1 ? p.b * p.k * p.n : 0});
 	range_stream(r, STREAM, w, KC);
+	list_trim(r, w, &p);
 	split_range(r, KS, &p);
 	if (dtype_is_int(w->dtype.src))
 		range_only(r, KS, 1, "sums of whole numbers are not split");
@@ -460,6 +486,27 @@ static void place_kept(struct gemm *s, const struct sweep *x)
 		af_mul(af_sub(af_var(x->t), af_var(s->rows.lo)), parts_highest(&s->parts) * s->nr);
 }
 
+/* A row's last tile, which needs fewer vectors than the others, has a body of its own. */
+static void trimmed_tile(struct gemm *s, const struct sweep *x)
+{
+	const int64_t lanes = s->k[VL], columns = s->p.n - (s->tiles - 1) * s->nr;
+	struct brgemm g = s->g;
+	struct brgemm_out out = s->out;
+	struct nest *n = s->n;
+
+	nest_if_less(n, af_var(x->j), af(s->tiles - 1));
+	g.b_valid = out.valid = NULL;
+	brgemm_tile(n, &g, x->rows, &out, s->chunk.loop, af_var(s->chunk.count));
+	nest_else(n);
+	g.nv = (int)ceil_div(columns, lanes);
+	if (columns % lanes) {
+		g.b_valid = s->g.b_valid;
+		out.valid = s->out.valid;
+	}
+	brgemm_tile(n, &g, x->rows, &out, s->chunk.loop, af_var(s->chunk.count));
+	nest_close(n);
+}
+
 static void tile(struct gemm *s, const struct sweep *x)
 {
 	struct affine column = af_mul(af_var(x->j), s->nr);
@@ -481,6 +528,8 @@ static void tile(struct gemm *s, const struct sweep *x)
 		place_kept(s, x);
 	if (is_split(s))
 		split_tile(n, &s->split, &s->g, x->rows, s->part, s->batch, x->row, column);
+	else if (s->k[TRIM])
+		trimmed_tile(s, x);
 	else
 		brgemm_tile(n, &s->g, x->rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 }

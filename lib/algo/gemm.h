@@ -4,7 +4,7 @@
 
 #include "lib/algo/algo.h"
 
-enum { GEMM_KNOBS = 17 };
+enum { GEMM_KNOBS = 18 };
 
 extern const struct knob gemm_knobs[GEMM_KNOBS];
 
