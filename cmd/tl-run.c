@@ -74,7 +74,8 @@ static const struct opt opts[] = {
 	STRICT_OPTION(strict),
 	{0, "workloads", OPT_OUTPUT, &workloads, "FILE",
 	 "Write the workloads of the model's convolutions and products to FILE as records, in the "
-	 "types that they are computed in, for tl-tune. The model does not run then.",
+	 "types that they are computed in, for tl-tune. The model does not run then, "
+	 "but for what its sizes follow from.",
 	 NULL},
 	{0, "tune", OPT_TIME, &tune_s, "TIME",
 	 "First let tl-tune tune the model's operators for this time (30s, 2m), with the same "
