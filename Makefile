@@ -383,7 +383,7 @@ MODEL_OPTIONS := --trials=1 --bag=3
 export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet
 # A folder a CPU; the one of a GPU is not among them.
 CPU_SPACES = $(sort $(filter-out share/spaces/h100/%,$(wildcard share/spaces/*/*.zst)))
-TEST_SPACES = $(foreach network,$(BENCH_TEST),$(filter %/$(network).zst %/avx2-$(network).zst %/cold-$(network).zst %/cold-avx2-$(network).zst %/halves-$(network).zst %/cold-halves-$(network).zst,$(CPU_SPACES)))
+TEST_SPACES = $(foreach network,$(BENCH_TEST),$(filter %/$(network).zst %-$(network).zst,$(CPU_SPACES)))
 
 # On a CPU that a model does not know, the draft ranks types other than f32.
 OTHER_TYPES = $(foreach s,$(CPU_SPACES),$(if $(findstring bf16-,$s)$(findstring int8-,$s),$s))

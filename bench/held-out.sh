@@ -16,10 +16,8 @@ rm -rf "$dir"
 mkdir -p "$dir"
 export TL_DB='' TL_MODEL=''
 
-network_of() { # set: the network that it was recorded of; its name may begin with cold-, and then with avx2- or halves-
-	set=${1#cold-}
-	set=${set#avx2-}
-	echo "${set#halves-}"
+network_of() { # set: the network that it was recorded of, whose name has no hyphen; what stands before says how
+	echo "${1##*-}"
 }
 
 workloads() { # network

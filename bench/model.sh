@@ -20,8 +20,8 @@ exclude='' recorded=''
 for network in $test; do
 	workloads "$network" >"$dir/$network.workloads"
 	exclude="$exclude --exclude=$dir/$network.workloads"
-	for space in "$network" "avx2-$network" "cold-$network" "cold-avx2-$network" "halves-$network" "cold-halves-$network"; do
-		[ ! -f "$spaces/$space.zst" ] || recorded="$recorded $space"
+	for space in "$spaces/$network.zst" "$spaces"/*-"$network".zst; do
+		[ ! -f "$space" ] || recorded="$recorded $(basename "$space" .zst)"
 	done
 done
 [ -n "$recorded" ] || {

@@ -15,7 +15,7 @@
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/CPU/NAME.zst; SPACES=CPU names the folder, one for each CPU (zen4). Nothing
 # else should run meanwhile; it takes an hour. SPACES_PLAN names another plan; with SPACES_ADD=1 what is there already of
-# as many candidates is kept, else all is recorded anew. On a CPU without AVX-512 the sets for AVX2 are left out: the others
+# as many candidates is kept (with each:N, of N in all), else all is recorded anew. On a CPU without AVX-512 the sets for AVX2 are left out: the others
 # are of the same kernels.
 set -eu
 bench=spaces
@@ -39,8 +39,9 @@ of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best o
 
 of_each() { # n workload: the n best of each algorithm by the model, of 4096 that are drawn
 	"$bin/tl-gen" -n 4096 --seed 3 "$2" >"$2.drawn"
-	grep -o '"algo":"[a-z0-9_]*"' "$2.drawn" | sort -u | while read -r algo; do
-		grep -e "$algo" -e '"type":"workload"' -e '"type":"end"' "$2.drawn" | "$bin/tl-filter" -k "$1" --by model --cache="$cache" |
+	for algo in $(grep -o '"algo":"[a-z0-9_]*"' "$2.drawn" | sort -u); do
+		grep -e "$algo" -e '"type":"workload"' -e '"type":"end"' "$2.drawn" |
+			"$bin/tl-filter" -k "$1" -m "${TL_MODEL:-pretrained}" --by model --cache="$cache" |
 			grep '"type":"candidate"' | sed 's/,"score":{[^}]*}//'
 	done
 	rm -f "$2.drawn"

@@ -170,7 +170,8 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 }
 
 /* Offers narrow last tiles where no tile of two or three vectors divides the columns, and these are
- * few: 197 columns are 13 vectors, of which tiles of two make 14, and tiles of four 16. */
+ * few: 197 columns are 13 vectors, of which tiles of two make 14, and tiles of four 16. Other
+ * spaces do not have the knob, so that their points stay what they were. */
 static void list_trim(struct range *r, const struct workload *w, const struct product *p)
 {
 	enum { FEW = 3, MANY = 25 };

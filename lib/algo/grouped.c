@@ -2,7 +2,8 @@
  * stride, dilation and padding, over the spread or the woven tile.
  *
  * Such groups, of 4 to 32 channels, come from Xie et al., "Aggregated residual transformations for
- * deep neural networks", CVPR 2017. Input is read from a padded band of rows in the workspace.
+ * deep neural networks", CVPR 2017. Input is read from a padded band of rows in the workspace, or,
+ * where a group fills a vector by itself, in place (knob `copy`).
  *
  * With the knob `weave` the copy puts channel i of each of a vector's groups side by side. Vectors
  * of 16 lanes then multiply groups of 4, 8 or 16 channels, where direct has half of the lanes or a
@@ -110,6 +111,8 @@ static void list_copy(struct range *r, const struct workload *w, const struct co
 	range_choice(r, COPY, 1);
 	if (!can_leave_out(w, p, s))
 		range_only(r, COPY, 1, "only a group that fills a vector is read in place");
+	/* Spaces without a choice do not have the knob, so that their points stay what they were.
+	 */
 	if (r->space && dtypes_are_f32(&w->dtype) && r->space->knob[COPY].n == 1)
 		r->space->knob[COPY].n = 0;
 	if (!k || k[COPY] || r->why)

@@ -109,6 +109,7 @@ static void small_trees(struct fit_params *p)
 {
 	automl_default(p, 1);
 	p->trees.rounds = 40;
+	p->trees.eta = 0.1;
 	p->trees.depth = 3;
 	p->trees.min_child = 4;
 }

@@ -2,7 +2,8 @@
  *
  *     acc[row, channel] += sum over taps t, i:  A[t, row, i, group(channel)] * B[t, i, channel]
  *
- * The copy of the input has woven pixels: channel i of each of a vector's groups lie side by side.
+ * The copy of the input has woven pixels: channel i of each of a vector's groups lie side by side
+ * (the image itself has them where a vector has one group).
  * One load repeats them over the vector (ex_bcast()), so the lanes of a vector of output channels
  * are woven, too: a channel of each group, then the next one of each. No permutation is left in the
  * loop (the spread tile has one for each product), and no product is with zero. A column of the
