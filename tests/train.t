@@ -289,7 +289,7 @@ here 7e000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -
 ok $? 'what lies within noise says nothing of a model, bounds do'
 # And what was bred in a model: alike to it with warm caches, in which these were timed, so that the order in which it has them
 # means nothing.
-"$bin/tl-gen" -n 20000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 9000 --cache=warm | perl -ne '
+"$bin/tl-gen" -n 30000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 14000 --cache=warm | perl -ne '
 	if (/"type":"workload"/) { undef $best; next }
 	my ($value) = /"model":([-\d.e]+)/ or next;
 	$best //= $value;
