@@ -386,6 +386,7 @@ refused 'a condition of the body alone' '(Loop) has no condition, but its body m
 refused 'a box that is none' '(RoiAlign): a box is of no image, or has NaN or infinity' 3 tests/run/refused/nan_box.onnx
 refused 'an overlap of two' '(NonMaxSuppression): the overlap lies outside of 0 to 1' 3 tests/run/refused/overlap.onnx
 refused 'scores of other boxes' '(NonMaxSuppression) has scores that do not fit its boxes' 3 tests/run/refused/boxes.onnx
+refused 'sizes that follow from data, and a model from a pipe' 'it must be a file, and no pipe' 3 -i tests/run/cases/non_zero.in.npz - <tests/run/cases/non_zero.onnx
 refused 'coordinates of one number' '(NonZero) looks at one number' 3 tests/run/refused/one_number.onnx
 refused 'a bias of another length' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/short_bias.onnx
 refused 'a bias of another length on a kernel' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/few_biases.onnx

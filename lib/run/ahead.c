@@ -6,7 +6,7 @@
 #include "lib/run/constants.h"
 #include "lib/run/given.h"
 
-enum { CHANGES_MOST = 8 };
+enum { CHANGES_MOST = 100 };
 
 void ahead_free(struct ahead_facts *h)
 {
@@ -35,29 +35,27 @@ struct looking {
 	int is_random, nwanted;
 };
 
+/* Does the node make a marked value that is not known? */
+static int is_made(const struct graph *g, const struct graph_node *n, const unsigned char *marked)
+{
+	for (int i = 0; i < n->nout; i++)
+		if (n->out[i] >= 0 && marked[n->out[i]] &&
+		    !constant_is_kept(g, g->value[n->out[i]]))
+			return 1;
+	return 0;
+}
+
 /* Marks what marked values are computed from. What is known is computed from nothing. */
 static void mark_sources(const struct graph *g, unsigned char *marked)
 {
 	for (int i = g->nnode; i-- > 0;) {
 		const struct graph_node *n = &g->node[g->order[i]];
-		int is_read = 0;
+		const int is_read = is_made(g, n, marked);
 
-		for (int k = 0; k < n->nout; k++)
-			is_read |= n->out[k] >= 0 && marked[n->out[k]] &&
-				   !constant_is_kept(g, g->value[n->out[k]]);
 		for (int k = 0; k < n->ndeps && is_read; k++)
 			if (n->in[k] >= 0)
 				marked[n->in[k]] = 1;
 	}
-}
-
-static int is_needed(const struct looking *k, const struct graph_node *n)
-{
-	for (int i = 0; i < n->nout; i++)
-		if (n->out[i] >= 0 && k->needed[n->out[i]] &&
-		    !constant_is_kept(k->g, k->g->value[n->out[i]]))
-			return 1;
-	return 0;
 }
 
 static int has_graph(const struct graph_node *n)
@@ -122,7 +120,7 @@ static void look_at(struct looking *k, const struct graph_node *n)
 		random |= n->in[i] >= 0 && k->random[n->in[i]] && !node_is(n, OP_Shape) &&
 			  !node_is(n, OP_Size);
 	}
-	if (is_needed(k, n)) {
+	if (is_made(k->g, n, k->needed)) {
 		for (int i = 0; i < n->nin && i < 32; i++)
 			is_there &= !(inputs >> i & 1 && is_open(k, n, i));
 		is_there = is_there && is_ready(k, n);
@@ -165,16 +163,6 @@ static void end(struct looking *k)
 }
 
 /* ---- the part of the graph ---- */
-
-/* Does the node make a marked value that is not known? */
-static int is_made(const struct graph *g, const struct graph_node *n, const unsigned char *marked)
-{
-	for (int i = 0; i < n->nout; i++)
-		if (n->out[i] >= 0 && marked[n->out[i]] &&
-		    !constant_is_kept(g, g->value[n->out[i]]))
-			return 1;
-	return 0;
-}
 
 /* Links the nodes that are left. The number of readers stays, which says what may be fused, as does
  * which values are made of constants. */
@@ -272,6 +260,16 @@ static void read_elements(struct ahead_facts *h, const struct value *v, const fl
 			to->kept[i].f = (double)from[i];
 }
 
+/* Was this told before? A round that tells nothing new would have no end. */
+static int is_known(const struct ahead_facts *h, const char *name, int is_count)
+{
+	for (int i = 0; i < h->nfact; i++)
+		if (!strcmp(h->fact[i].name, name) && is_count == !h->fact[i].told.kept)
+			return 1;
+	return 0;
+}
+
+/* What is counted is told first, and then, if need be, its elements. */
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e)
 {
@@ -279,39 +277,57 @@ int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *
 	for (int i = 0; i < io->noutputs; i++) {
 		const struct value *v = g->value[io->output[i]];
 		const struct counted *c = find_counted(p, v->name);
-		struct ahead_fact *f = arena_add(&h->a, &h->fact, &h->nfact, sizeof *f);
+		const int is_count = c && c->told < 0;
+		struct ahead_fact *f;
 
+		if (is_known(h, v->name, is_count) || (c && c->found < 0))
+			return err_set(e, "the size of '%s' was not found", v->name);
+		f = arena_add(&h->a, &h->fact, &h->nfact, sizeof *f);
 		*f = (struct ahead_fact){.name = arena_strdup(&h->a, v->name),
 					 .round = h->rounds,
-					 .told.count = c ? c->found : DIM_UNKNOWN};
-		if (!c)
+					 .told.count = is_count ? c->found
+						       : c	? c->told
+								: DIM_UNKNOWN};
+		if (!is_count)
 			read_elements(h, v, plan_data(p, io->output_at[i]), &f->told);
-		else if (c->found < 0)
-			return err_set(e, "'%s' was not counted", v->name);
 	}
 	return 0;
 }
 
+/* The fact that tells a count otherwise than a run found it; NULL: there is none. */
+static struct ahead_fact *find_wrong(const struct ahead_facts *h, const struct counted *c)
+{
+	if (c->told < 0 || c->found < 0 || c->told == c->found)
+		return NULL;
+	for (int i = 0; i < h->nfact; i++)
+		if (!strcmp(h->fact[i].name, c->name) && !h->fact[i].told.kept)
+			return &h->fact[i];
+	return NULL;
+}
+
 int ahead_mend(struct ahead_facts *h, const struct plan *p, struct err *e)
 {
-	for (int i = 0; i < p->ncounted; i++) {
-		const struct counted *c = p->counted[i];
-		int k = 0, n = 0;
+	int first = 0, n = 0;
 
-		if (c->told < 0 || c->found < 0 || c->told == c->found)
-			continue;
-		while (k < h->nfact && strcmp(h->fact[k].name, c->name) != 0)
-			k++;
-		if (k == h->nfact)
-			continue;
-		if (++h->changed > CHANGES_MOST)
-			return err_set(e, "the sizes that follow from data differ from run to run");
-		h->fact[k].told.count = c->found;
-		h->rounds = h->fact[k].round;
-		while (n < h->nfact && h->fact[n].round <= h->rounds)
-			n++;
-		h->nfact = n;
-		return 1;
+	for (int i = 0; i < p->ncounted; i++) {
+		const struct ahead_fact *f = find_wrong(h, p->counted[i]);
+
+		if (f && (!first || f->round < first))
+			first = f->round;
 	}
-	return 0;
+	if (!first)
+		return 0;
+	if (++h->changed > CHANGES_MOST)
+		return err_set(e, "the sizes that follow from data differ from run to run");
+	for (int i = 0; i < p->ncounted; i++) {
+		struct ahead_fact *f = find_wrong(h, p->counted[i]);
+
+		if (f && f->round == first)
+			f->told.count = p->counted[i]->found;
+	}
+	h->rounds = first;
+	while (n < h->nfact && h->fact[n].round <= h->rounds)
+		n++;
+	h->nfact = n;
+	return 1;
 }

@@ -11,7 +11,8 @@
  *
  * Sums may be rounded otherwise where a graph is cut, and a number just beside a threshold come to
  * lie on its other side. So the whole plan is tried once; where it counts otherwise, that is the
- * fact, and what was told behind it is forgotten.
+ * fact, and what later rounds told is forgotten. In a trial, of a part too, a step makes as many
+ * items as it was told, whatever it finds: a part does not correct what the whole plan counted.
  */
 #ifndef TL_RUN_AHEAD_H
 #define TL_RUN_AHEAD_H
@@ -47,8 +48,8 @@ int ahead_cut(struct graph *g, int is_random, struct err *e);
 /* Takes the facts from a run of the plan of a graph that was cut. -1: there are too many. */
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e);
-/* Did a run count otherwise than it was told? Then that is a fact, and what later rounds told is
- * forgotten. -1: that happens again and again. */
+/* Did a trial of the whole plan count otherwise than it was told? Then that is a fact, and what
+ * later rounds told is forgotten. -1: that happens again and again. */
 int ahead_mend(struct ahead_facts *h, const struct plan *p, struct err *e);
 
 #endif

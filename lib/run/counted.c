@@ -4,10 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int end(struct counted *c, int64_t found)
+int counted_end(struct counted *c, float *to, int64_t found)
 {
+	const size_t bytes = (size_t)c->inner * sizeof *to;
+
 	c->found = found;
-	return c->told >= 0 && c->told != found ? -1 : 0;
+	if (c->told < 0 || c->told == found)
+		return 0;
+	for (int64_t o = 0; o < c->outer && c->is_tried; o++)
+		for (int64_t i = found; i < c->told; i++) {
+			float *item = to + (o * c->told + i) * c->inner;
+
+			if (found)
+				memcpy(item, item - (i - found + 1) * c->inner, bytes);
+			else
+				memset(item, 0, bytes);
+		}
+	return c->is_tried ? 0 : -1;
 }
 
 int non_zero_run(const void *with, float *const *buffers, int thread, int threads)
@@ -28,7 +41,7 @@ int non_zero_run(const void *with, float *const *buffers, int thread, int thread
 			buffers[1][d * told + found] = (float)(rest % z->dim[d]);
 		found++;
 	}
-	return end(z->counted, found);
+	return counted_end(z->counted, buffers[1], found);
 }
 
 int compress_run(const void *with, float *const *buffers, int thread, int threads)
@@ -51,7 +64,7 @@ int compress_run(const void *with, float *const *buffers, int thread, int thread
 			       (size_t)c->inner * sizeof(float));
 		found++;
 	}
-	return end(c->counted, found);
+	return counted_end(c->counted, buffers[2], found);
 }
 
 /* ---- Unique ---- */
@@ -112,22 +125,25 @@ static int64_t find_groups(const struct unique *u, const float *data)
 	return n;
 }
 
+/* Of n groups as many as there is room for. */
 static void put_unique(const struct unique *u, const float *data, int64_t n, float *to)
 {
+	const int64_t told = u->counted->told, most = n < told ? n : told;
 	const size_t bytes = (size_t)u->inner * sizeof(float);
 
-	for (int64_t g = 0; g < n && u->what == UNIQUE_ITEMS; g++)
+	for (int64_t g = 0; g < most && u->what == UNIQUE_ITEMS; g++)
 		for (int64_t o = 0; o < u->outer; o++)
-			memcpy(to + (o * n + g) * u->inner,
+			memcpy(to + (o * told + g) * u->inner,
 			       data + (o * u->extent + u->first[g]) * u->inner, bytes);
-	for (int64_t g = 0; g < n && u->what == UNIQUE_FIRST; g++)
+	for (int64_t g = 0; g < most && u->what == UNIQUE_FIRST; g++)
 		to[g] = (float)u->first[g];
-	for (int64_t g = 0; g < n && u->what == UNIQUE_COUNTS; g++)
+	for (int64_t g = 0; g < most && u->what == UNIQUE_COUNTS; g++)
 		to[g] = 0;
 	for (int64_t i = 0; i < u->extent && u->what == UNIQUE_COUNTS; i++)
-		to[u->group[i]]++;
-	for (int64_t i = 0; i < u->extent && u->what == UNIQUE_INVERSE; i++)
-		to[i] = (float)u->group[i];
+		if (u->group[i] < most)
+			to[u->group[i]]++;
+	for (int64_t i = 0; i < u->extent && u->what == UNIQUE_INVERSE && told >= 0; i++)
+		to[i] = (float)(u->group[i] < most ? u->group[i] : 0);
 }
 
 int unique_run(const void *with, float *const *buffers, int thread, int threads)
@@ -142,7 +158,6 @@ int unique_run(const void *with, float *const *buffers, int thread, int threads)
 		if (isnan(buffers[0][i])) /* implementations disagree whether it is like another */
 			return -1;
 	n = find_groups(u, buffers[0]);
-	if (n == u->counted->told)
-		put_unique(u, buffers[0], n, buffers[1]);
-	return end(u->counted, n);
+	put_unique(u, buffers[0], n, buffers[1]);
+	return counted_end(u->counted, buffers[1], n);
 }

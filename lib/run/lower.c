@@ -249,7 +249,7 @@ static int lower_at(struct lowering *l, int node, struct err *e)
 
 	if (lower_check_operands(l, n, e))
 		return -1;
-	if (lower_is_empty(l, n)) {
+	if (lower_is_empty(l, n) && !lower_is_counted(n)) { /* that none is counted must hold */
 		if (make_empty(l, n, e))
 			return -1;
 	} else if (l->task[node] >= 0) {

@@ -1,5 +1,6 @@
 /* Operators that make as many items as their data say (counted.h, suppress.h). One of which that
  * number is not known becomes a step that only counts, whose result has one element. */
+#include "lib/run/constants.h"
 #include "lib/run/counted.h"
 #include "lib/run/lower.h"
 #include "lib/run/suppress.h"
@@ -10,21 +11,34 @@ int lower_is_counted(const struct graph_node *n)
 	       node_is(n, OP_NonZero) || node_is(n, OP_Unique);
 }
 
-static struct counted *new_counted(struct lowering *l, const struct graph_node *n, int64_t told)
+/* How many items a run has told, or a condition that is constant; -1: it is not known. What the
+ * model declares is not asked. */
+static int64_t told_of(const struct lowering *l, const struct graph_node *n, int axis)
+{
+	const struct value *v = l->g->value[n->out[0]];
+
+	if (v->told && v->told->count >= 0)
+		return v->told->count;
+	return node_is(n, OP_Compress) && constant_is_kept(l->g, node_in(l->g, n, 1)) &&
+			       shape_known(&v->shape) && axis < v->shape.rank
+		       ? v->shape.dim[axis]
+		       : -1;
+}
+
+/* What counts the items of an output of outer x items x inner, along an axis of the first output.
+ */
+static struct counted *new_counted(struct lowering *l, const struct graph_node *n, int axis,
+				   int64_t outer, int64_t inner)
 {
 	struct counted **c = arena_add(l->p->a, &l->p->counted, &l->p->ncounted, sizeof *c);
 
 	*c = arena_new(l->p->a, struct counted);
-	**c = (struct counted){l->g->value[n->out[0]]->name, told, -1};
+	**c = (struct counted){.name = l->g->value[n->out[0]]->name,
+			       .told = told_of(l, n, axis),
+			       .found = -1,
+			       .outer = outer,
+			       .inner = inner};
 	return *c;
-}
-
-/* The number of items along a dimension of the first output. */
-static int64_t told_of(const struct lowering *l, const struct graph_node *n, int axis)
-{
-	const struct shape *s = &l->g->value[n->out[0]]->shape;
-
-	return shape_known(s) && axis < s->rank ? s->dim[axis] : -1;
 }
 
 int lower_non_zero(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -36,7 +50,7 @@ int lower_non_zero(struct lowering *l, const struct graph_node *n, struct err *e
 		return -1;
 	if (!from.rank)
 		return lower_bad(l, n, e, "looks at one number, of which implementations disagree");
-	z->counted = new_counted(l, n, told_of(l, n, 1));
+	z->counted = new_counted(l, n, 1, from.rank, 1);
 	z->rank = from.rank;
 	z->size = place_count(&from);
 	for (int i = 0; i < from.rank; i++)
@@ -70,7 +84,7 @@ int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e
 	if (axis < 0 || !from.rank)
 		return lower_bad(l, n, e, "has an axis that is none");
 	c->conditions = place_count(&keep);
-	c->counted = new_counted(l, n, told_of(l, n, axis));
+	c->counted = new_counted(l, n, axis, c->outer, c->inner);
 	return lower_plain(
 		l, n,
 		&(struct plain){compress_run, c,
@@ -93,7 +107,8 @@ int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 			return lower_bad(l, n, e, "has an axis that is none");
 		if (!v || (!v->uses && !v->is_output))
 			continue;
-		u->counted = new_counted(l, n, told_of(l, n, axis));
+		u->counted = new_counted(l, n, axis, i ? i != UNIQUE_INVERSE : u->outer,
+					 i ? 1 : u->inner);
 		u->what = (enum unique_output)i;
 		u->is_sorted = node_int(n, "sorted", 1) == 1;
 		u->order = arena_array(l->p->a, int64_t, u->extent + 1);
@@ -135,7 +150,7 @@ int lower_suppress(struct lowering *l, const struct graph_node *n, struct err *e
 			       .most = -1};
 	s->order = arena_array(l->p->a, int64_t, s->boxes + 1);
 	s->stays = arena_array(l->p->a, int64_t, s->boxes + 1);
-	s->counted = new_counted(l, n, told_of(l, n, 0));
+	s->counted = new_counted(l, n, 0, 1, 3);
 	if (infer_one(l->g, n, SUPPRESS_MOST, &s->most) == 1) { /* more than floats hold, often */
 		s->most = s->most < 0 ? 0 : s->most;
 		by_buffers.in = arena_array(l->p->a, int, n->nin);

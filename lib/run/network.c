@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/rng.h"
 #include "lib/extract/read/archive.h"
@@ -247,19 +248,42 @@ static void close_all(struct network *n)
 /* What try_once() finds. */
 enum { AGAIN = 2 };
 
-/* Runs the plan at hand. AGAIN: it counts otherwise than it was told. */
+/* Runs the plan of a part, or the whole one. */
 static int try_once(struct network *n, const struct network_options *o, struct err *e)
 {
-	struct err why = ERR_INIT;
-	int rc = network_fill_inputs(n, o, e), changed;
+	int rc = network_fill_inputs(n, o, e);
 
-	if (rc)
-		return rc;
-	rc = exec_run(&n->plan, NULL, &why);
-	changed = ahead_mend(&n->ahead, &n->plan, e);
+	for (int i = 0; i < n->plan.ncounted; i++)
+		n->plan.counted[i]->is_tried = 1;
+	if (!rc)
+		rc = exec_run(&n->plan, NULL, e);
+	for (int i = 0; i < n->plan.ncounted; i++)
+		n->plan.counted[i]->is_tried = 0;
+	return rc;
+}
+
+/* Tries the whole plan. AGAIN: it counts otherwise than it was told. */
+static int try_whole(struct network *n, const struct network_options *o, struct err *e)
+{
+	struct err why = ERR_INIT;
+	const int rc = try_once(n, o, &why), changed = ahead_mend(&n->ahead, &n->plan, e);
+
 	if (!changed && rc)
 		*e = why;
 	return changed ? changed < 0 ? -1 : AGAIN : rc;
+}
+
+/* Can the model be read several times? */
+static int check_again(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	return err_set(e,
+		       "%s: sizes of this model follow from data, so that it is read several "
+		       "times: it must be a file, and no pipe",
+		       path);
 }
 
 /* Lowers the whole graph, behind as many runs ahead as it takes. */
@@ -274,14 +298,16 @@ static int lower_behind(struct network *n, const char *path, const struct networ
 		cut = ahead_cut(&n->onnx.graph, !o->given, e);
 		if (cut <= 0)
 			return cut ? -1 : lower_known(n, o, o->raced, e);
-		rc = lower_known(n, o, NULL, e);
+		rc = check_again(path, e);
+		if (!rc)
+			rc = lower_known(n, o, NULL, e);
 		if (!rc)
 			rc = prepare(n, e);
 		if (!rc)
 			rc = try_once(n, o, e);
 		if (!rc)
 			rc = ahead_read(&n->ahead, &n->onnx.graph, &n->plan, &n->io, e);
-		if (rc && rc != AGAIN)
+		if (rc)
 			return rc;
 		close_all(n);
 	}
@@ -304,7 +330,7 @@ int network_open(struct network *n, const char *path, const struct network_optio
 		if (!rc)
 			rc = prepare(n, e);
 		if (!rc && n->ahead.rounds)
-			rc = try_once(n, o, e);
+			rc = try_whole(n, o, e);
 		if (rc != AGAIN)
 			return rc;
 		close_all(n);

@@ -118,10 +118,16 @@ struct plain {
 
 /* Counts the items of an operator that makes as many as its data say (counted.h). */
 struct counted {
-	const char *name; /* of its first output */
-	int64_t told;	  /* so many must come out; -1: they are only counted */
-	int64_t found;	  /* in the last run; -1: it was not reached */
+	const char *name;     /* of its first output */
+	int64_t told;	      /* so many must come out; -1: they are only counted */
+	int64_t found;	      /* in the last run; -1: it was not reached */
+	int is_tried;	      /* so many come out, whatever is found (ahead.h) */
+	int64_t outer, inner; /* the result is outer x items x inner */
 };
+
+/* The items were counted, and as many as there is room for are in `to`. -1: they must be as many as
+ * was told, and are not. If it is tried, the last one stands for those that are missing. */
+int counted_end(struct counted *c, float *to, int64_t found);
 
 struct step {
 	const char *name; /* of the node */

@@ -115,6 +115,5 @@ int suppress_run(const void *with, float *const *buffers, int thread, int thread
 		}
 		found += n;
 	}
-	s->counted->found = found;
-	return told >= 0 && told != found ? -1 : 0;
+	return counted_end(s->counted, buffers[SUPPRESS_TO], found);
 }

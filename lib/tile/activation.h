@@ -2,9 +2,9 @@
  *
  * In single precision they are polynomials and quotients of them; against double precision the
  * error is less than 1e-6 of the result or of 1e-2, whichever is larger (hardswish near -3: 5e-6),
- * for all finite x, and large |x| comes out as the limit. Of infinity and NaN they make what the definition makes, such
- * as NaN of -infinity times 0, within the same error. In double precision, which only definitions
- * use, they are the exponential and error functions themselves.
+ * for all finite x, and large |x| comes out as the limit. Of infinity and NaN they make what the
+ * definition makes, such as NaN of -infinity times 0, within the same error. In double precision,
+ * which only definitions use, they are the exponential and error functions themselves.
  *
  * Activations are polynomials over the nest's arithmetic. They have one operation of their own,
  * EXPR_SCALE, a * 2^n. A tile may leave two registers, so values that are used several times go
