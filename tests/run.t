@@ -383,7 +383,9 @@ refused 'a sequence of parts that leave something over' '(SplitToSequence) split
 refused 'parts that leave something over' '(Split) splits 6 into parts of 4 in all' 3 tests/run/refused/split_parts.onnx
 refused 'steps before the first place' '(TensorScatter) is an operator, or a form of one' 3 tests/run/refused/before_first.onnx
 refused 'a condition of the body alone' '(Loop) has no condition, but its body makes one' 3 tests/run/refused/no_condition.onnx
-refused 'a box that is none' '(RoiAlign): a box is of no image, or has NaN or infinity' 3 tests/run/refused/nan_box.onnx
+refused 'a box that is none' '(RoiAlign): a box is of no image, has NaN or infinity, or lies too far away' 3 tests/run/refused/nan_box.onnx
+refused 'a box far away' '(RoiAlign): a box is of no image, has NaN or infinity, or lies too far away' 3 tests/run/refused/far_box.onnx
+refused 'boxes without images' '(RoiAlign) has boxes of another shape than N x 4, or not one image number for each' 3 tests/run/refused/flat_boxes.onnx
 refused 'an overlap of two' '(NonMaxSuppression): the overlap lies outside of 0 to 1' 3 tests/run/refused/overlap.onnx
 refused 'scores of other boxes' '(NonMaxSuppression) has scores that do not fit its boxes' 3 tests/run/refused/boxes.onnx
 refused 'sizes that follow from data, and a model from a pipe' 'it must be a file, and no pipe' 3 -i tests/run/cases/non_zero.in.npz - <tests/run/cases/non_zero.onnx

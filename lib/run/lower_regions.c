@@ -4,7 +4,7 @@
 #include "lib/run/lower.h"
 #include "lib/run/regions.h"
 
-static const char bad_box[] = "a box is of no image, or has NaN or infinity";
+static const char bad_box[] = "a box is of no image, has NaN or infinity, or lies too far away";
 
 /* The words of RoiAlign. */
 static int read_align(const struct lowering *l, const struct graph_node *n, struct regions *r,
@@ -40,8 +40,9 @@ int lower_regions(struct lowering *l, const struct graph_node *n, struct err *e)
 	    (is_align &&
 	     !shape_equal(&l->g->value[n->in[2]]->shape, &(struct shape){1, {operand[1].dim[0]}})))
 		return lower_bad(l, n, e,
-				 "has boxes that are none, or of which the images are not "
-				 "told one by one");
+				 "has boxes of another shape than N x %d, or not one image number "
+				 "for each",
+				 is_align ? 4 : 5);
 	if (!place_count(&operand[0]))
 		return lower_bad(l, n, e, "has images without elements");
 	if (lower_get_image(l, n->in[0], &operand[REGIONS_IMAGES], e) ||

@@ -26,7 +26,7 @@ static int is_far(float corner)
 	return !(fabsf(corner) < 1e9F);
 }
 
-/* -1: a corner is far. */
+/* -1: a corner is far, or NaN. */
 static int find_side(const struct regions *r, int d, const float *box, struct side *s)
 {
 	const float shift = r->is_half ? 0.5F : 0;
@@ -75,7 +75,8 @@ static void find_range(const struct side *s, int64_t cell, int64_t size, float *
 	}
 }
 
-/* Adds a sample to a cell of all channels, which are `apart` floats from each other. */
+/* Adds a sample to a cell of all channels, which are `apart` floats from each other. A pixel that
+ * is NaN makes the largest one NaN; infinity times a part of 0 does not. */
 static void add(const struct regions *r, const float *image, const struct sample *y,
 		const struct sample *x, float *to, int64_t apart, int is_first)
 {
@@ -83,16 +84,16 @@ static void add(const struct regions *r, const float *image, const struct sample
 		float sum = 0, largest = -INFINITY;
 
 		for (int k = 0; k < 4; k++) {
-			const float v =
-				y->part[k / 2] * x->part[k % 2] *
+			const float pixel =
 				image[(y->at[k / 2] * r->size[1] + x->at[k % 2]) * r->pixel + c];
+			const float v = y->part[k / 2] * x->part[k % 2] * pixel;
 
 			sum += v;
-			largest = v > largest ? v : largest;
+			largest = v > largest || isnan(pixel) ? v : largest;
 		}
 		if (!r->is_max)
 			to[c * apart] += sum;
-		else if (is_first || largest > to[c * apart])
+		else if (is_first || largest > to[c * apart] || isnan(largest))
 			to[c * apart] = largest;
 	}
 }
@@ -161,6 +162,21 @@ static void find_cell(const struct regions *r, const float *box, int d, int64_t 
 		to[i] = end[i] > 0 ? end[i] < (float)r->size[d] ? (int64_t)end[i] : r->size[d] : 0;
 }
 
+/* The largest of one channel's pixels, NaN if one is; 0: there are none. */
+static float largest_in(const struct regions *r, const float *channel, const int64_t y[2],
+			const int64_t x[2])
+{
+	float largest = y[0] < y[1] && x[0] < x[1] ? -INFINITY : 0;
+
+	for (int64_t p = y[0]; p < y[1]; p++)
+		for (int64_t q = x[0]; q < x[1]; q++) {
+			const float v = channel[(p * r->size[1] + q) * r->pixel];
+
+			largest = v > largest || isnan(v) ? v : largest;
+		}
+	return largest;
+}
+
 int regions_pool(const void *with, float *const *buffers, int thread, int threads)
 {
 	const struct regions *r = with;
@@ -178,19 +194,12 @@ int regions_pool(const void *with, float *const *buffers, int thread, int thread
 				return -1;
 		find_cell(r, box, 0, cell / r->out[1], y);
 		find_cell(r, box, 1, cell % r->out[1], x);
-		for (int64_t c = 0; c < r->channels; c++) {
-			float largest = y[0] < y[1] && x[0] < x[1] ? -INFINITY : 0;
-
-			for (int64_t p = y[0]; p < y[1]; p++)
-				for (int64_t q = x[0]; q < x[1]; q++)
-					largest = fmaxf(
-						largest,
-						buffers[REGIONS_IMAGES]
-						       [((image * r->size[0] + p) * r->size[1] +
-							 q) * r->pixel +
-							c]);
-			to[c * cells] = largest;
-		}
+		for (int64_t c = 0; c < r->channels; c++)
+			to[c * cells] =
+				largest_in(r,
+					   buffers[REGIONS_IMAGES] +
+						   image * r->size[0] * r->size[1] * r->pixel + c,
+					   y, x);
 	}
 	return 0;
 }
