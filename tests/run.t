@@ -389,6 +389,13 @@ refused 'boxes without images' '(RoiAlign) has boxes of another shape than N x 4
 refused 'an overlap of two' '(NonMaxSuppression): the overlap lies outside of 0 to 1' 3 tests/run/refused/overlap.onnx
 refused 'scores of other boxes' '(NonMaxSuppression) has scores that do not fit its boxes' 3 tests/run/refused/boxes.onnx
 refused 'sizes that follow from data, and a model from a pipe' 'it must be a file, and no pipe' 3 -i tests/run/cases/non_zero.in.npz - <tests/run/cases/non_zero.onnx
+refused 'a place among nothing' '(ArgMax) has an empty input' 3 tests/run/refused/arg_nothing.onnx
+refused 'a place in an empty row' '(ArgMin) has an empty input' 3 tests/run/refused/arg_no_row.onnx
+for name in 'arg ArgMax' 'top TopK' 'non_zero NonZero' 'unique Unique' 'pool MaxPool' 'suppress NonMaxSuppression'; do
+	refused "indices beyond 2^24, ${name#* }" "(${name#* }) counts [0-9]* elements, and numbers beyond 2^24 are not exact" 3 \
+		"tests/run/refused/${name% *}_long.onnx"
+done
+refused 'fewer elements than none' '(TopK) wants an absurd number of elements, -7' 3 tests/run/refused/top_absurd.onnx
 refused 'coordinates of one number' '(NonZero) looks at one number' 3 tests/run/refused/one_number.onnx
 refused 'a bias of another length' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/short_bias.onnx
 refused 'a bias of another length on a kernel' '(Conv) has a bias that does not fit its channels' 3 tests/run/refused/few_biases.onnx

@@ -160,6 +160,24 @@ static int is_pointwise_right(void)
 	return 1;
 }
 
+/* A transposed copy of nothing writes nothing. */
+static int is_empty_copied(int empty)
+{
+	static const int order[] = {2, 1, 0};
+	float *arguments[] = {memory[0], memory[1]};
+	int64_t dim[] = {8, 8, 8};
+	struct pointwise m = {0};
+
+	dim[empty] = 0;
+	begin();
+	place_dense(&m.out, 3, dim, NULL);
+	place_dense(&m.in[0], 3, dim, order);
+	pointwise_input(&m, &m.in[0]);
+	memory[1][0] = 86;
+	pointwise_nest(&m, lanes(), &nest);
+	return !interpret(arguments) && memory[1][0] == 86;
+}
+
 /* All sums of two quantized numbers, in the units of a third: every bit is that of a division. */
 static int is_quantized_right(void)
 {
@@ -573,6 +591,7 @@ int main(void)
 	for (int i = 0; i < TRIES && good; i++)
 		good = is_pointwise_right();
 	ok(good, "pointwise expressions over all kinds of places");
+	ok(is_empty_copied(0) && is_empty_copied(1) && is_empty_copied(2), "copies of nothing");
 	good = 1;
 	for (int i = 0; i < 6 && good; i++)
 		good = is_quantized_right();

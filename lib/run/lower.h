@@ -261,6 +261,9 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 /* lower_integer.c. The first output, whole numbers of so many bits (negative: with a sign), is
  * refused when it runs if floats do not hold it. */
 int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct err *e);
+/* Refuses a node that counts, or numbers, more elements than floats tell from each other. */
+int lower_countable(const struct lowering *l, const struct graph_node *n, int64_t elements,
+		    struct err *e);
 /* Applies the rules of integers to what a node has computed: narrow ones wrap around, and wide ones
  * are refused when they run if floats do not hold them. */
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e);

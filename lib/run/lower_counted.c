@@ -53,8 +53,11 @@ int lower_non_zero(struct lowering *l, const struct graph_node *n, struct err *e
 	z->counted = new_counted(l, n, 1, from.rank, 1);
 	z->rank = from.rank;
 	z->size = place_count(&from);
-	for (int i = 0; i < from.rank; i++)
+	for (int i = 0; i < from.rank; i++) {
 		z->dim[i] = from.dim[i];
+		if (lower_countable(l, n, z->dim[i], e))
+			return -1;
+	}
 	return lower_plain(l, n, &(struct plain){non_zero_run, z, COUNTED_CHANGED}, 1, 0, e);
 }
 
@@ -92,6 +95,13 @@ int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e
 		2, 0, e);
 }
 
+static int is_read(const struct lowering *l, const struct graph_node *n, int out)
+{
+	const struct value *v = node_out(l->g, n, out);
+
+	return v && (v->uses || v->is_output);
+}
+
 int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place from;
@@ -99,13 +109,16 @@ int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (lower_shape(l, n->in[0], &from, e))
 		return -1;
 	for (int i = 0; i < n->nout && i < UNIQUE_OUTPUTS; i++) {
-		const struct value *v = node_out(l->g, n, i);
 		struct unique *u = arena_new(l->p->a, struct unique);
 		int axis = split(n, &from, &u->outer, &u->extent, &u->inner);
 
 		if (axis < 0)
 			return lower_bad(l, n, e, "has an axis that is none");
-		if (!v || (!v->uses && !v->is_output))
+		for (int k = i; k < n->nout; k++) /* the first run makes one output alone */
+			if (k != UNIQUE_ITEMS && is_read(l, n, k) &&
+			    lower_countable(l, n, u->extent, e))
+				return -1;
+		if (!is_read(l, n, i))
 			continue;
 		u->counted = new_counted(l, n, axis, i ? i != UNIQUE_INVERSE : u->outer,
 					 i ? 1 : u->inner);
@@ -141,6 +154,9 @@ int lower_suppress(struct lowering *l, const struct graph_node *n, struct err *e
 		if (node_in(l->g, n, i) &&
 		    (lower_shape(l, n->in[i], &limit, e) || place_count(&limit) != 1))
 			return lower_bad(l, n, e, "has a limit that is not one number");
+	for (int i = 0; i < 3; i++)
+		if (lower_countable(l, n, scores.dim[i], e))
+			return -1;
 	if (center < 0 || center > 1)
 		return lower_bad(l, n, e, "has a center_point_box that is neither 0 nor 1");
 	*s = (struct suppress){.batch = scores.dim[0],

@@ -128,6 +128,8 @@ int lower_top(struct lowering *l, const struct graph_node *n, struct err *e)
 				  .is_index = i};
 		if (t->kept > t->size || !t->size)
 			return lower_bad(l, n, e, "wants more elements than there are");
+		if (i && lower_countable(l, n, t->size, e))
+			return -1;
 		t->rows = place_count(&from) / t->size;
 		place_dense(&to, to.rank, to.dim, order);
 		lower_room(l, &to);

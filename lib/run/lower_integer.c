@@ -33,6 +33,17 @@ int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct
 			   e);
 }
 
+int lower_countable(const struct lowering *l, const struct graph_node *n, int64_t elements,
+		    struct err *e)
+{
+	return elements > 1 << 24
+		       ? lower_bad(l, n, e,
+				   "counts %lld elements, and numbers beyond 2^24 are not exact in "
+				   "floats",
+				   (long long)elements)
+		       : 0;
+}
+
 /* Does the node compute, and not only move what there is? */
 static int computes(const struct graph_node *n)
 {

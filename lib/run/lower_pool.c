@@ -144,6 +144,8 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 
 	if (w->rank > WINDOWS_RANK)
 		return lower_bad(l, n, e, "is a pool over more than %d dimensions", WINDOWS_RANK);
+	if (is_place && lower_countable(l, n, shape_count(in), e))
+		return -1;
 	*p = (struct windows){.kind = is_place			   ? WINDOWS_PLACE
 				      : node_is(n, OP_MaxPool)	   ? WINDOWS_MAX
 				      : node_is(n, OP_AveragePool) ? WINDOWS_MEAN

@@ -227,6 +227,10 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 	axis = rank > PLACE_RANK ? -1 : infer_axis(node_int(n, "axis", 0), rank);
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
+	if (!l->g->value[n->in[0]]->shape.dim[axis])
+		return lower_bad(l, n, e, "has an empty input");
+	if (lower_countable(l, n, l->g->value[n->in[0]]->shape.dim[axis], e))
+		return -1;
 	marked[axis] = 1;
 	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||

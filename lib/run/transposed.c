@@ -44,6 +44,9 @@ static int find_dimensions(struct copy *c)
 {
 	const struct loops *l = c->l;
 
+	for (int d = 0; d < l->n; d++)
+		if (!l->dim[d]) /* there is nothing to copy */
+			return 0;
 	c->column = l->n - 1;
 	for (c->row = 0; c->row < c->column && l->stride[FROM][c->row] != 1; c->row++)
 		;

@@ -171,17 +171,20 @@ INFER(topk)
 {
 	const struct value *k = node_in(x->g, n, 1);
 	const struct attr *fixed = node_attr(n, "k");
+	int64_t wanted = INT_UNKNOWN;
 	int axis;
 
 	axis = infer_axis(node_int(n, "axis", -1), made->rank);
 	if (axis < 0)
 		return infer_bad(x, n, e, "sorts along a dimension that is not there");
-	made->dim[axis] = DIM_UNKNOWN;
 	if (fixed)
-		made->dim[axis] = fixed->i;
-	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1 &&
-		 k->kept[0].i != INT_UNKNOWN)
-		made->dim[axis] = k->kept[0].i;
+		wanted = fixed->i;
+	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1)
+		wanted = k->kept[0].i;
+	if (wanted != INT_UNKNOWN && (wanted < 0 || wanted > MAX_ELEMENTS))
+		return infer_bad(x, n, e, "wants an absurd number of elements, %lld",
+				 (long long)wanted);
+	made->dim[axis] = wanted == INT_UNKNOWN ? DIM_UNKNOWN : wanted;
 	infer_elem(x, n, 1, VALUE_I64);
 	return infer_set(x, n, 0, made, e) || infer_set(x, n, 1, made, e) ? -1 : 0;
 }
