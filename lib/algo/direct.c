@@ -260,9 +260,7 @@ static void list_shares(struct range *r, const struct conv *p)
  * not behind the image, the last not before it, and none of the steps between goes over it. */
 static int can_leave_out(const struct workload *w, const struct conv *p)
 {
-	const int above = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1 > p->ih;
-
-	return dtypes_are_f32(&w->dtype) && !p->fills && (p->clipped || !above) &&
+	return dtypes_are_f32(&w->dtype) && !p->fills && edge_rows_can_go(p) &&
 	       p->kw <= BRGEMM_PARTS && p->dw <= p->iw && p->pw <= (p->kw - 1) * p->dw &&
 	       (p->ow - 1) * p->sw - p->pw < p->iw;
 }
@@ -293,11 +291,9 @@ static int copy_weighs(const struct conv *p)
 /* Checks the knobs of tiles in place at the edges of the image, each of which has its own body. */
 static void check_edges(struct range *r, const struct conv *p)
 {
-	enum { MOST_EDGES = 3 };
 	const int64_t *k = r->knob;
-	const struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 
-	range_need(r, e.left + e.right <= MOST_EDGES, "too many tiles have taps outside the image");
+	edge_limit(r, p, k[MR]);
 	range_need(r, k[AHEAD] != 1, "tiles at the edges of the image prefetch weights alone");
 }
 

@@ -95,18 +95,15 @@ static void list_weave(struct range *r, const struct shape *s)
 static int can_leave_out(const struct workload *w, const struct conv *p, const struct shape *s)
 {
 	enum { MOST_TAPS = 3 }; /* each column that fewer taps read has a body */
-	const int above = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1 > p->ih;
 
 	return dtypes_are_f32(&w->dtype) && s->weaves == 1 && p->kw <= MOST_TAPS &&
-	       (p->clipped || !above);
+	       edge_rows_can_go(p);
 }
 
 static void list_copy(struct range *r, const struct workload *w, const struct conv *p,
 		      const struct shape *s)
 {
-	enum { MOST_EDGES = 3 };
 	const int64_t *k = r->knob;
-	struct edges e;
 
 	range_choice(r, COPY, 1);
 	if (!can_leave_out(w, p, s))
@@ -117,9 +114,8 @@ static void list_copy(struct range *r, const struct workload *w, const struct co
 		r->space->knob[COPY].n = 0;
 	if (!k || k[COPY] || r->why)
 		return;
-	e = edge_find(p, row_split(p->ow, k[MR]));
 	range_need(r, k[WEAVE], "products that permute need the copy");
-	range_need(r, e.left + e.right <= MOST_EDGES, "too many tiles have taps outside the image");
+	edge_limit(r, p, k[MR]);
 }
 
 /* Checks the knobs of a tile that has this depth. */

@@ -51,6 +51,21 @@ struct edges edge_find(const struct conv *p, struct row_split split)
 	return e;
 }
 
+int edge_rows_can_go(const struct conv *p)
+{
+	const int above = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh + 1 > p->ih;
+
+	return p->clipped || !above;
+}
+
+void edge_limit(struct range *r, const struct conv *p, int64_t pixels)
+{
+	enum { MOST = 3 };
+	const struct edges e = edge_find(p, row_split(p->ow, pixels));
+
+	range_need(r, e.left + e.right <= MOST, "too many tiles have taps outside the image");
+}
+
 int stretch_next(struct nest *n, struct stretch *x)
 {
 	const struct row_split *r = &x->edges->split;

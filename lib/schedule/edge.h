@@ -10,6 +10,7 @@
 
 #include "lib/schedule/block.h"
 #include "lib/schedule/conv.h"
+#include "lib/schedule/range.h"
 
 /* The panels of an open block: the whole ones, then the last one if it has fewer channels. */
 struct panel {
@@ -28,6 +29,10 @@ struct edges {
 	int left, right;
 };
 struct edges edge_find(const struct conv *p, struct row_split split);
+/* Can kernel rows outside the image be left out, or are there none? */
+int edge_rows_can_go(const struct conv *p);
+/* Refuses rows of which more tiles, of so many pixels, have such taps than may have a body each. */
+void edge_limit(struct range *r, const struct conv *p, int64_t pixels);
 /* Tiles with one body: each one at an edge, and those between which are of one width. */
 struct stretch {
 	const struct edges *edges;
