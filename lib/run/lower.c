@@ -172,7 +172,7 @@ int lower_is_done(const struct lowering *l, const struct graph_node *n)
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(l->g, n, i);
 
-		if (v && (v->uses || v->is_output) && !constant_is_kept(l->g, v))
+		if (value_is_read(v) && !constant_is_kept(l->g, v))
 			return 0;
 	}
 	return 1;
@@ -185,7 +185,7 @@ int lower_is_empty(const struct lowering *l, const struct graph_node *n)
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(l->g, n, i);
 
-		if (!v || (!v->uses && !v->is_output))
+		if (!value_is_read(v))
 			continue;
 		if (!shape_known(&v->shape) || shape_count(&v->shape))
 			return 0;

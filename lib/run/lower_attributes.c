@@ -66,7 +66,7 @@ static int makes_more(const struct lowering *l, const struct graph_node *n)
 	for (int i = 1; i < n->nout; i++) {
 		const struct value *v = node_out(l->g, n, i);
 
-		if (v && (v->uses || v->is_output))
+		if (value_is_read(v))
 			return 1;
 	}
 	return 0;

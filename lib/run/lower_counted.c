@@ -25,8 +25,8 @@ static int64_t told_of(const struct lowering *l, const struct graph_node *n, int
 		       : -1;
 }
 
-/* What counts the items of an output of outer x items x inner, along an axis of the first output.
- */
+/* Adds a counter of the items of an output, which is outer x items x inner. The first output has
+ * them along the axis. */
 static struct counted *new_counted(struct lowering *l, const struct graph_node *n, int axis,
 				   int64_t outer, int64_t inner)
 {
@@ -95,38 +95,33 @@ int lower_compress(struct lowering *l, const struct graph_node *n, struct err *e
 		2, 0, e);
 }
 
-static int is_read(const struct lowering *l, const struct graph_node *n, int out)
-{
-	const struct value *v = node_out(l->g, n, out);
-
-	return v && (v->uses || v->is_output);
-}
-
 int lower_unique(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	struct unique of = {.is_sorted = node_int(n, "sorted", 1) == 1};
 	struct place from;
+	int axis;
 
 	if (lower_shape(l, n->in[0], &from, e))
 		return -1;
-	for (int i = 0; i < n->nout && i < UNIQUE_OUTPUTS; i++) {
-		struct unique *u = arena_new(l->p->a, struct unique);
-		int axis = split(n, &from, &u->outer, &u->extent, &u->inner);
+	axis = split(n, &from, &of.outer, &of.extent, &of.inner);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	for (int i = UNIQUE_ITEMS + 1; i < UNIQUE_OUTPUTS; i++)
+		if (value_is_read(node_out(l->g, n, i)) && lower_countable(l, n, of.extent, e))
+			return -1;
+	for (int i = 0; i < UNIQUE_OUTPUTS; i++) {
+		struct unique *u;
 
-		if (axis < 0)
-			return lower_bad(l, n, e, "has an axis that is none");
-		for (int k = i; k < n->nout; k++) /* the first run makes one output alone */
-			if (k != UNIQUE_ITEMS && is_read(l, n, k) &&
-			    lower_countable(l, n, u->extent, e))
-				return -1;
-		if (!is_read(l, n, i))
+		if (!value_is_read(node_out(l->g, n, i)))
 			continue;
-		u->counted = new_counted(l, n, axis, i ? i != UNIQUE_INVERSE : u->outer,
-					 i ? 1 : u->inner);
+		u = arena_new(l->p->a, struct unique);
+		*u = of;
 		u->what = (enum unique_output)i;
-		u->is_sorted = node_int(n, "sorted", 1) == 1;
-		u->order = arena_array(l->p->a, int64_t, u->extent + 1);
-		u->group = arena_array(l->p->a, int64_t, u->extent + 1);
-		u->first = arena_array(l->p->a, int64_t, u->extent + 1);
+		u->counted = new_counted(l, n, axis, i ? i != UNIQUE_INVERSE : of.outer,
+					 i ? 1 : of.inner);
+		u->order = arena_array(l->p->a, int64_t, of.extent + 1);
+		u->group = arena_array(l->p->a, int64_t, of.extent + 1);
+		u->first = arena_array(l->p->a, int64_t, of.extent + 1);
 		if (lower_plain(l, n,
 				&(struct plain){unique_run, u,
 						"an element is NaN, or " COUNTED_CHANGED},

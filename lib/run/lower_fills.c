@@ -78,7 +78,7 @@ int lower_dropout(struct lowering *l, const struct graph_node *n, struct err *e)
 
 	if (lower_alias(l, n, e))
 		return -1;
-	if (!mask || (!mask->uses && !mask->is_output))
+	if (!value_is_read(mask))
 		return 0;
 	*s = (struct series){shape_count(&mask->shape), 1, 0};
 	return lower_plain(l, n, &(struct plain){series_run, s, NULL}, 0, 1, e);
@@ -118,7 +118,7 @@ int lower_top(struct lowering *l, const struct graph_node *n, struct err *e)
 		const struct value *v = node_out(l->g, n, i);
 		struct top *t = arena_new(l->p->a, struct top);
 
-		if (!v || (!v->uses && !v->is_output))
+		if (!value_is_read(v))
 			continue;
 		if (lower_shape(l, n->out[i], &to, e))
 			return -1;

@@ -37,8 +37,7 @@ int lower_loss(struct lowering *l, const struct graph_node *n, struct err *e)
 	    shape_count(&node_in(l->g, n, 1)->shape) != s->batches * s->inner ||
 	    (node_in(l->g, n, 2) && shape_count(&node_in(l->g, n, 2)->shape) != s->classes))
 		return lower_bad(l, n, e, "has labels or weights that do not fit its scores");
-	if (logarithms && (logarithms->uses || logarithms->is_output) &&
-	    lower_lines(l, n, "LogSoftmax", marked, param, 1, e))
+	if (value_is_read(logarithms) && lower_lines(l, n, "LogSoftmax", marked, param, 1, e))
 		return -1;
 	return lower_plain(l, n, &(struct plain){loss_run, s, "a label is none of the classes"}, 3,
 			   0, e);

@@ -228,7 +228,7 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 		return lower_bad(l, n, e, "has a kernel_shape that does not fit its input");
 	if (window_resolve(l->g, n, &in->shape, kernel->ints, &w, e))
 		return -1;
-	if (place && (place->uses || place->is_output) && lower_windows(l, n, &w, 1, e))
+	if (value_is_read(place) && lower_windows(l, n, &w, 1, e))
 		return -1;
 	if (w.rank > 2 || node_is(n, OP_LpPool))
 		return lower_windows(l, n, &w, 0, e);

@@ -309,7 +309,7 @@ int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err 
 	for (int i = 1; i < 3; i++) {
 		const struct value *v = node_out(l->g, n, i);
 
-		if (v && (v->uses || v->is_output) &&
+		if (value_is_read(v) &&
 		    lower_lines(l, n, i == 1 ? "mean" : "inverse deviation", marked, param, i, e))
 			return -1;
 	}

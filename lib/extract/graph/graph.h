@@ -85,7 +85,7 @@ struct sequence { /* of tensors */
 	int64_t n;
 };
 
-/* What a run has told of a value that follows from data. */
+/* A run has told this of a value that follows from data. */
 struct told_value {
 	int64_t count; /* of an operator that makes as many items as its data say; DIM_UNKNOWN */
 	int elem;
@@ -235,6 +235,12 @@ int node_is_walked(const struct graph_node *n);
 /* Input or output i, NULL if it is left out. */
 struct value *node_in(const struct graph *g, const struct graph_node *n, int i);
 struct value *node_out(const struct graph *g, const struct graph_node *n, int i);
+
+/* Does a node read it, or is it an output? NULL: no. */
+static inline int value_is_read(const struct value *v)
+{
+	return v && (v->uses || v->is_output);
+}
 
 /* Room for so many bytes of elements, of which only those that are written take memory. NULL: there
  * is none. And gives it back. */

@@ -69,7 +69,7 @@ static int is_known(const struct graph *g, const struct graph_node *n)
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(g, n, i);
 
-		if (v && (v->uses || v->is_output) && !is_known_value(v))
+		if (value_is_read(v) && !is_known_value(v))
 			return 0;
 	}
 	return 1;

@@ -157,21 +157,8 @@ static int describe(const struct graph *g, const struct graph_node *n, int64_t o
 }
 
 /* Rows are the parts of the numbers that come in, columns of those that go out. */
-static int dft_table(struct build *b, const struct graph_node *n, struct transform *t,
-		     struct table *made, int64_t *all, struct err *e)
+static void fill_dft(struct transform *t, float *to)
 {
-	float *to;
-
-	*made = (struct table){.shape = {2, {t->from * t->parts, t->to * t->parts_to}}};
-	made->name =
-		arena_printf(b->a, "table/DFT/%lld/%lld/%lld/%lld/%lld/%d/%d", (long long)t->from,
-			     (long long)t->to, (long long)t->length, (long long)t->parts,
-			     (long long)t->parts_to, t->is_inverse, t->is_halved);
-	if (begin(b, n, made, all, e))
-		return -1;
-	if (!made->to)
-		return 0;
-	to = made->to;
 	transform_begin(t);
 	for (int64_t j = 0; j < t->from; j++)
 		for (int64_t p = 0; p < t->parts; p++)
@@ -179,6 +166,20 @@ static int dft_table(struct build *b, const struct graph_node *n, struct transfo
 				for (int64_t q = 0; q < t->parts_to; q++)
 					*to++ = (float)transform_factor(t, j, p, k, q);
 	transform_end(t);
+}
+
+static int dft_table(struct build *b, const struct graph_node *n, struct transform *t,
+		     struct table *made, int64_t *all, struct err *e)
+{
+	*made = (struct table){.shape = {2, {t->from * t->parts, t->to * t->parts_to}}};
+	made->name =
+		arena_printf(b->a, "table/DFT/%lld/%lld/%lld/%lld/%lld/%d/%d", (long long)t->from,
+			     (long long)t->to, (long long)t->length, (long long)t->parts,
+			     (long long)t->parts_to, t->is_inverse, t->is_halved);
+	if (begin(b, n, made, all, e))
+		return -1;
+	if (made->to)
+		fill_dft(t, made->to);
 	return 0;
 }
 
@@ -225,19 +226,8 @@ static int is_element_known(const struct value *v)
 }
 
 /* The weights are numbers x parts x elements of a frame, by those of a window that is known. */
-static int stft_table(struct build *b, const struct graph_node *n, struct transform *t,
-		      const struct value *window, struct table *made, int64_t *all, struct err *e)
+static void fill_stft(struct transform *t, const struct value *window, float *to)
 {
-	float *to;
-
-	*made = (struct table){.shape = {3, {2 * t->to, t->parts, t->from}}};
-	made->name = arena_printf(b->a, "table/STFT/%lld/%lld/%lld/%d", (long long)t->from,
-				  (long long)t->to, (long long)t->parts, window ? n->in[2] : -1);
-	if (begin(b, n, made, all, e))
-		return -1;
-	if (!made->to)
-		return 0;
-	to = made->to;
 	transform_begin(t);
 	for (int64_t k = 0; k < 2 * t->to; k++)
 		for (int64_t p = 0; p < t->parts; p++)
@@ -245,6 +235,18 @@ static int stft_table(struct build *b, const struct graph_node *n, struct transf
 				*to++ = (float)((window ? element(window, j) : 1) *
 						transform_factor(t, j, p, k / 2, k % 2));
 	transform_end(t);
+}
+
+static int stft_table(struct build *b, const struct graph_node *n, struct transform *t,
+		      const struct value *window, struct table *made, int64_t *all, struct err *e)
+{
+	*made = (struct table){.shape = {3, {2 * t->to, t->parts, t->from}}};
+	made->name = arena_printf(b->a, "table/STFT/%lld/%lld/%lld/%d", (long long)t->from,
+				  (long long)t->to, (long long)t->parts, window ? n->in[2] : -1);
+	if (begin(b, n, made, all, e))
+		return -1;
+	if (made->to)
+		fill_stft(t, window, made->to);
 	return 0;
 }
 
@@ -480,7 +482,7 @@ int unfold_has_table(const struct graph *g, const struct graph_node *n, int64_t 
 	double window[3];
 
 	if (!in || !out || !shape_known(&in->shape) || !shape_known(&out->shape) ||
-	    !shape_count(&out->shape) || (!out->uses && !out->is_output))
+	    !shape_count(&out->shape) || !value_is_read(out))
 		return 0;
 	if (is_window(n, window))
 		return out->shape.rank == 1;

@@ -171,7 +171,7 @@ static void list_captures(struct graph *g, const struct graph *sub, struct buf *
 		const struct value *v = sub->value[i];
 		int outer;
 
-		if (!v->is_captured || (!v->uses && !v->is_output))
+		if (!v->is_captured || !value_is_read(v))
 			continue;
 		outer = graph_value(g, v->name);
 		buf_add(list, &outer, sizeof outer);
