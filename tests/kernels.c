@@ -1233,8 +1233,7 @@ static void check_woven(const struct limits *m)
 	   (long long)tally.candidates);
 	snprintf(text, sizeof text, "mb2g2ic%dih8iw7oc%doh4ow4kh3sh2ph1", 2 * m->lanes,
 		 2 * m->lanes);
-	if (m->lanes > 1)
-		check_offered(m, "conv2d", text, &(struct points){"grouped", 4, "copy", 0});
+	check_offered(m, "conv2d", text, &(struct points){"grouped", 4, "copy", 0});
 }
 
 /* Pixels of few channels get more in the copy, many at a time: rows are shorter and longer than

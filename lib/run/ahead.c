@@ -269,7 +269,7 @@ static int is_known(const struct ahead_facts *h, const char *name, int is_count)
 	return 0;
 }
 
-/* What is counted is told first, and then, if need be, its elements. */
+/* A round tells how many items a node makes. A later one, if need be, tells their elements. */
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e)
 {

@@ -33,7 +33,7 @@ struct ahead_facts {
 	struct ahead_fact *fact;
 	int nfact;
 	int rounds;  /* runs ahead so far */
-	int changed; /* facts that another run told otherwise */
+	int changed; /* trials of the whole plan that counted otherwise */
 };
 
 void ahead_free(struct ahead_facts *h);
@@ -45,7 +45,7 @@ void ahead_tell(const struct ahead_facts *h, const struct graph *g, int round);
  * cut down to what they are computed from, and they are its outputs; 0: there are none, and it is
  * as it was; -1. is_random: inputs are random, and none of at most one dimension tells anything. */
 int ahead_cut(struct graph *g, int is_random, struct err *e);
-/* Takes the facts from a run of the plan of a graph that was cut. -1: there are too many. */
+/* Takes the facts from a run of the plan of a graph that was cut. -1: the run tells nothing new. */
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e);
 /* Did a trial of the whole plan count otherwise than it was told? Then that is a fact, and what

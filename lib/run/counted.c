@@ -82,7 +82,7 @@ static int compare_items(const struct unique *u, const float *data, int64_t a, i
 	return 0;
 }
 
-/* What a comparison of two items reads. */
+/* A comparison of two items reads these. */
 struct items {
 	const struct unique *u;
 	const float *data;
@@ -125,7 +125,7 @@ static int64_t find_groups(const struct unique *u, const float *data)
 	return n;
 }
 
-/* Of n groups as many as there is room for. */
+/* Writes an output of n groups, or of as many as there is room for. */
 static void put_unique(const struct unique *u, const float *data, int64_t n, float *to)
 {
 	const int64_t told = u->counted->told, most = n < told ? n : told;

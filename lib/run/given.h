@@ -13,8 +13,8 @@
 #include "lib/extract/graph/infer.h"
 #include "lib/run/arrays.h"
 
-/* Which inputs of a node say something of the shape of what it makes, or how it goes about it: a
- * bit for each. */
+/* Returns a bit for each input that decides the shape of what the node makes, or how it goes about
+ * it. */
 unsigned given_matters(const struct graph_node *n);
 /* Makes constants of the inputs of at most one dimension that shapes depend on and that have an
  * array of their name. -1: an array has another shape than the input. The graph is linked, and no

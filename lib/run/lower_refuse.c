@@ -53,7 +53,8 @@ static int is_open(const struct graph *g, const struct graph_node *n)
 	return !out || !shape_known(&out->shape);
 }
 
-/* Who changes or reads sequences of known items at a place that is known, but not there? */
+/* Names the first node that reads or changes a sequence at a place that the sequence lacks. 0:
+ * there is none. */
 static int refuse_place(const struct lowering *l, struct err *e)
 {
 	for (int i = 0; i < l->g->nnode; i++) {

@@ -6,7 +6,7 @@
 
 static const char bad_box[] = "a box is of no image, has NaN or infinity, or lies too far away";
 
-/* The words of RoiAlign. */
+/* Reads the attributes of RoiAlign. */
 static int read_align(const struct lowering *l, const struct graph_node *n, struct regions *r,
 		      struct err *e)
 {

@@ -245,7 +245,7 @@ static void close_all(struct network *n)
 	*n = (struct network){.ahead = told};
 }
 
-/* What try_once() finds. */
+/* try_whole() returns this where sizes must be found again. */
 enum { AGAIN = 2 };
 
 /* Runs the plan of a part, or the whole one. */

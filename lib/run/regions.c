@@ -26,7 +26,7 @@ static int is_far(float corner)
 	return !(fabsf(corner) < 1e9F);
 }
 
-/* -1: a corner is far, or NaN. */
+/* Finds where a region begins along dimension d, and its cells. -1: a corner is far, or NaN. */
 static int find_side(const struct regions *r, int d, const float *box, struct side *s)
 {
 	const float shift = r->is_half ? 0.5F : 0;

@@ -1,5 +1,5 @@
-/* Regions of images as images of one size: ONNX's RoiAlign and MaxRoiPool. RoiAlign is that of He
- * et al., "Mask R-CNN" (ICCV 2017), section 3; MaxRoiPool of Girshick, "Fast R-CNN" (ICCV 2015),
+/* ONNX's RoiAlign and MaxRoiPool make images of one size of regions of images. RoiAlign is that of
+ * He et al., "Mask R-CNN" (ICCV 2017), section 3; MaxRoiPool of Girshick, "Fast R-CNN" (ICCV 2015),
  * section 2.1. */
 #ifndef TL_RUN_REGIONS_H
 #define TL_RUN_REGIONS_H
@@ -19,7 +19,7 @@ struct regions {
 };
 
 /* The part of thread `thread` of `threads` of a struct regions. A box is x, y of two corners. -1:
- * it is of no image, or none. */
+ * one is of no image, has NaN or infinity, or lies too far away. */
 int regions_align(const void *with, float *const *buffers, int thread, int threads);
 /* The same with boxes that have the number of their image first; REGIONS_BATCH is left out. */
 int regions_pool(const void *with, float *const *buffers, int thread, int threads);

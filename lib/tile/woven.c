@@ -74,7 +74,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Of columns [lo, hi) those that lie inside the image are [*from, *to). */
+/* Finds which columns of [lo, hi) lie inside the image: [*from, *to). 0: none does. */
 static int inside(const struct woven *t, const struct shared *s, int64_t lo, int64_t hi,
 		  int64_t *from, int64_t *to)
 {
