@@ -9,8 +9,8 @@ printf "%-24s %-9s %9s  %-21s %-21s %s\n", 'CPU left out', 'networks', 'workload
 my %sum;
 my %sets;
 while (my $line = <STDIN>) {
-	my ($cpu, $isa, $cache, $kind, $n) = $line =~ /"cpu":"([^"]*)","isa":"([^"]*)","cache":"([^"]*)","networks":"([^"]*)","workloads":(\d+)/ or next;
-	my @first = ($cpu . ' ' . $isa . ($cache eq 'warm' ? '' : ' cold'), $kind, $n);
+	my ($cpu, $isa, $threads, $cache, $kind, $n) = $line =~ /"cpu":"([^"]*)","isa":"([^"]*)","threads":(\d+),"cache":"([^"]*)","networks":"([^"]*)","workloads":(\d+)/ or next;
+	my @first = ("$cpu $isa" . ($threads == 1 ? ' one' : '') . ($cache eq 'warm' ? '' : ' cold'), $kind, $n);
 	$sets{$kind}++;
 	for (@ways) {
 		my ($way, $name) = @$_;

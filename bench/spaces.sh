@@ -6,7 +6,7 @@
 # to tell apart most; or, with halves:N, the same of each kind apart: a quarter in f32 and the others by halves of bf16; or, where the plan names another strategy of tl-gen, proposed by it (guided:24 asks the model that
 # ships, or TL_MODEL: a model has to tell its own favourites apart most); or, with each:N, the N of each algorithm that the model puts first. A set
 # whose name begins with avx2- or cold-avx2- is of kernels for AVX2, whatever the machine has besides; one whose name begins with cold- is
-# timed with weights out of the caches, as networks find them. Sets of halves need tile registers, and are left out without them. A set whose
+# timed with weights out of the caches, as networks find them. A set whose name has one- in it is of kernels for one thread. Sets of halves need tile registers, and are left out without them. A set whose
 # name has bf16- or int8- in it is of the same workloads in these types, and needs a CPU with instructions for them.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter. A set with bred- or each- in its name has the references of the set with halves- in
@@ -28,6 +28,7 @@ dir=build/spaces
 to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
 mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
+all_threads=${OMP_NUM_THREADS:-$(nproc)}
 
 of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best of 4096 by the draft
 	n=$1 workload=$2
@@ -64,18 +65,16 @@ propose() { # [strategy:]n workload
 	fi
 }
 
-recorded_like() { # set: the recording whose references it has, or nothing
+recorded_like() { # set: the recordings whose references it has, the first one first, or nothing
 	for part in halves- ''; do
 		other=$to/$(echo "$1" | sed "s/bred-/$part/; s/each-/$part/").zst
-		[ "$other" = "$to/$1.zst" ] || [ ! -f "$other" ] || {
-			echo "$other"
-			return
-		}
+		[ "$other" = "$to/$1.zst" ] || [ ! -f "$other" ] || echo "$other"
 	done
 }
 
-first_of() { # stem: the first record that the recording $like has of the workload
-	zstdcat "$like" | grep -m 1 "\"type\":\"result\",\"workload\":{\"workload_id\":\"${1##*/}" >"$1.first" || rm -f "$1.first"
+first_of() { # stem: the first record that the recordings $like have of the workload
+	# shellcheck disable=SC2086 # they are files
+	zstdcat $like | grep -m 1 "\"type\":\"result\",\"workload\":{\"workload_id\":\"${1##*/}" >"$1.first" || rm -f "$1.first"
 }
 
 reference() { # stem: the draft's best candidate, or the reference of the set that has the same workloads
@@ -125,6 +124,8 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	# shellcheck disable=SC2086 # they are words
 	grep -q $can /proc/cpuinfo || continue
 	case $set in cold-*) cache=weights-cold ;; *) cache=warm ;; esac
+	case $set in *one-*) threads=1 ;; *) threads=$all_threads ;; esac
+	export OMP_NUM_THREADS="$threads"
 	mkdir -p "$dir/$set"
 	workloads_in "$dtype" "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
