@@ -1,6 +1,7 @@
 #include "lib/draft/draft.h"
 
 #include "lib/draft/extremes.h"
+#include "lib/nest/tmul.h"
 #include "lib/space/assumed.h"
 
 static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
@@ -103,6 +104,28 @@ static double wait_cycles(const struct limits *m, const struct moved *b)
 
 enum { FROM_L2, FROM_L3, FROM_MEMORY, LEVELS };
 
+static int has_tiles(const struct nest *n)
+{
+	int i = 0;
+
+	while (i < n->nbuffers && !nest_is_tiles(n, i))
+		i++;
+	return i < n->nbuffers;
+}
+
+/* Where vectors compute and the next panel of weights is prefetched to the second-level cache, the
+ * wait hides this share of the lesser of itself and the other cycles: fitted to recordings of four
+ * CPUs (docs/EXPERIMENTS.md, "Prefetched weights and their wait"). Products of tile registers are
+ * too short for it. */
+static const double HIDDEN = 0.5;
+
+static double waited(const struct walk *w, double cycles, double wait)
+{
+	const int hides = w->prefetches[1] > 0 && !has_tiles(w->n);
+
+	return cycles + wait - (hides ? HIDDEN * min(cycles, wait) : 0);
+}
+
 /* The greatest of the times hides most of the others, and all of what is prefetched. */
 static double overlapped(const struct walk *w, const double *t)
 {
@@ -182,7 +205,8 @@ static void predict_threads(struct draft *d, int64_t registers, unsigned cold)
 	besides_s =
 		assumed.fork_s * d->forks + (border_cycles(d) + d->others_bytes / FROM_OTHERS) / hz;
 	d->warm_s = overlapped(w, warm) / hz + besides_s;
-	d->seconds = (overlapped(w, far) + wait_cycles(m, &bytes[FROM_MEMORY])) / hz + besides_s;
+	d->seconds =
+		waited(w, overlapped(w, far), wait_cycles(m, &bytes[FROM_MEMORY])) / hz + besides_s;
 }
 
 void draft_predict(const struct nest *n, const struct limits *m, int64_t registers, unsigned cold,

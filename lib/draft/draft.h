@@ -9,10 +9,10 @@
  * once.
  *
  * The wait for cold operands is added to the rest. A thread reads a panel of weights when it needs
- * it, and arithmetic hides little of the latency. Threads that read the same weights do so at the
- * same time, so that one saves the other no time: each waits for all that it touches, at the rate
- * that a thread has of the memory (assumed_stream()). docs/EXPERIMENTS.md, "Cold weights, each
- * thread by itself", has the figures.
+ * it, and arithmetic hides little of the latency, unless the panel was prefetched. Threads that
+ * read the same weights do so at the same time, so that one saves the other no time: each waits for
+ * all that it touches, at the rate that a thread has of the memory (assumed_stream()).
+ * docs/EXPERIMENTS.md, "Cold weights, each thread by itself", has the figures.
  *
  * A nest of blocks of threads is not walked. Its time is that of occupancy.h, with warm caches.
  */
