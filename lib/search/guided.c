@@ -2,10 +2,9 @@
  *
  * The first generation holds the schedules of the portfolio, the best measured candidates, and the
  * best by the analytic draft of many points drawn at random. Each further generation holds
- * crossings and mutations of the best so far. The first member of the model's bags scores all
- * these points; at the end the whole model scores the best of them again. Without a model, the
- * draft scores them. The strategy proposes the scored points, best first, and then points at
- * random.
+ * crossings and mutations of the best so far. The model scores all these points, and half of the
+ * parents are the best of an algorithm; without a model, the draft scores them. The strategy
+ * proposes the scored points, best first, and then points at random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ enum {
 	DRAFTED = 96,	/* the same where the draft alone is the judge */
 	GENERATIONS = 4,
 	PARENTS = 32,
-	JUDGED = 128,  /* by the whole model */
+	NICHE = 8,     /* parents of each algorithm */
 	MEASURED = 32, /* measured candidates that are remembered */
 	TRIES = 20,    /* to make a child that is new and valid */
 	LOOKED_AT = FIRST + GENERATIONS * CHILDREN + MODEL_PORTFOLIO + MEASURED,
@@ -172,8 +171,8 @@ static void add_drawn(struct guided *g)
 	for (int i = 0; i < n && g->n < from + FIRST; i++)
 		add_scored(g, &drawn[i], x);
 	if (x)
-		model_predict_first(g->s->model, g->x + (size_t)from * FEATURES,
-				    (size_t)(g->n - from), value);
+		model_predict(g->s->model, g->x + (size_t)from * FEATURES, (size_t)(g->n - from),
+			      value, NULL);
 	for (int i = from; x && i < g->n; i++)
 		g->scored[i].value = value[i - from];
 	free(x);
@@ -200,12 +199,46 @@ static void sort_points(struct guided *g)
 	free(sorted);
 }
 
-/* The better, the likelier. */
-static uint64_t parent(struct guided *g, int n)
-{
-	double u = rng_unit(&g->rng);
+/* The best points of each algorithm that is not far behind. The best of all may be of one alone,
+ * though another has a better point that is still to be found. */
+struct niches {
+	int n, algo[SEARCH_MAX_ALGOS], size[SEARCH_MAX_ALGOS];
+	uint64_t point[SEARCH_MAX_ALGOS][NICHE];
+};
 
-	return g->scored[(int)(u * u * n)].point;
+static const double FAR_BEHIND = 1; /* half of the best's speed */
+
+static void take_niches(const struct guided *g, struct niches *niches)
+{
+	memset(niches->size, 0, sizeof niches->size);
+	niches->n = 0;
+	for (int i = 0; i < g->n && g->scored[i].value >= g->scored[0].value - FAR_BEHIND; i++) {
+		int digit[KNOB_MAX], a = split_point(g->s, g->scored[i].point, digit);
+
+		if (!niches->size[a])
+			niches->algo[niches->n++] = a;
+		if (niches->size[a] < NICHE)
+			niches->point[a][niches->size[a]++] = g->scored[i].point;
+	}
+}
+
+/* A number below n; the smaller, the likelier. */
+static int draw_first(struct guided *g, int n)
+{
+	const double u = rng_unit(&g->rng);
+
+	return (int)(u * u * n);
+}
+
+/* One of the best n of all, or, where a model judges, of the best of an algorithm. */
+static uint64_t parent(struct guided *g, const struct niches *niches, int n)
+{
+	int a;
+
+	if (!g->s->model || !niches->n || rng_below(&g->rng, 2))
+		return g->scored[draw_first(g, n)].point;
+	a = niches->algo[rng_below(&g->rng, (uint64_t)niches->n)];
+	return niches->point[a][draw_first(g, niches->size[a])];
 }
 
 /* Draws a knob that has several values. In single precision it may have one, as it might when
@@ -221,10 +254,12 @@ static int knob_to_change(struct guided *g, const struct knob_space *k)
 	return i;
 }
 
-static uint64_t child(struct guided *g, int n)
+static uint64_t child(struct guided *g, const struct niches *niches, int n)
 {
-	int digit[KNOB_MAX], other[KNOB_MAX], a = split_point(g->s, parent(g, n), digit);
-	int b = split_point(g->s, parent(g, n), other), changes = 1 + (int)rng_below(&g->rng, 2);
+	int digit[KNOB_MAX], other[KNOB_MAX];
+	const int a = split_point(g->s, parent(g, niches, n), digit);
+	const int b = split_point(g->s, parent(g, niches, n), other);
+	int changes = 1 + (int)rng_below(&g->rng, 2);
 	const struct knob_space *k = &g->s->space[a];
 
 	for (int i = 0; a == b && i < k->n; i++)
@@ -242,13 +277,15 @@ static void generation(struct guided *g)
 {
 	const int children = g->s->model ? CHILDREN : DRAFTED;
 	int from = g->n, parents = g->n < PARENTS ? g->n : PARENTS;
+	struct niches niches;
 
 	if (!parents)
 		return;
+	take_niches(g, &niches);
 	for (int i = 0; i < children; i++)
 		for (int t = 0; t < TRIES; t++) {
 			struct candidate c = {.w = *g->s->w};
-			uint64_t point = child(g, parents);
+			uint64_t point = child(g, &niches, parents);
 			int before = g->n;
 
 			if (is_seen(g, point) || !search_space_at(g->s, point, &c))
@@ -259,23 +296,6 @@ static void generation(struct guided *g)
 		}
 	score(g, from);
 	sort_points(g);
-}
-
-/* Orders the best so far by the whole model. */
-static void judge(struct guided *g)
-{
-	int n = g->n < JUDGED ? g->n : JUDGED;
-	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
-	double value[JUDGED];
-
-	for (int i = 0; i < n; i++)
-		memcpy(x + (size_t)i * FEATURES, g->x + (size_t)g->scored[i].row * FEATURES,
-		       sizeof *x * FEATURES);
-	model_predict(g->s->model, x, (size_t)n, value, NULL);
-	for (int i = 0; i < n; i++)
-		g->scored[i].value = value[i];
-	scored_sort(g->scored, n);
-	free(x);
 }
 
 static void evolve(struct guided *g)
@@ -290,8 +310,6 @@ static void evolve(struct guided *g)
 	sort_points(g);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
-	if (g->s->model)
-		judge(g);
 	free(g->x);
 	g->x = NULL;
 }

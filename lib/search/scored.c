@@ -27,7 +27,7 @@ int scored_values(const struct search_space *s, uint64_t *point, int n, double *
 	for (int i = 0; i < n; i++)
 		value[i] = -log2(value[i]);
 	if (s->model)
-		model_predict_first(s->model, x, (size_t)n, value);
+		model_predict(s->model, x, (size_t)n, value, NULL);
 	free(own);
 	return n;
 }
