@@ -34,7 +34,7 @@ simulated() { # policy seed
 	run=$way.$2
 	echo "$network: $1, seed $2, simulated" >&2
 	# shellcheck disable=SC2046 # they are words
-	"$bin/tl-tune" -q --cache=warm $(options_of "$1" "$2") -m "${TL_MODEL:-pretrained}" --replay "$recording" --close --looks "${LOOKS:-3}" \
+	"$bin/tl-tune" -q --cache=warm -m "${TL_MODEL:-pretrained}" $(options_of "$1" "$2") --replay "$recording" --close --looks "${LOOKS:-3}" \
 		--charge=run -d "$dir/$run.db" -o "$dir/$run.best" "$wl"
 	"$bin/tl-query" -q -d "$dir/$run.db" --dump=all >"$dir/$run.all"
 	printf '%s %s %s\n' "$way" "$2" "$(perl bench/search.pl span "$dir/$run.all")" >>"$dir/runs"
