@@ -121,17 +121,19 @@ static int has_nest(const struct workload *w, const int64_t *k)
 	return holds;
 }
 
-/* Is the nest no larger than nests may be? Points without `once` were in spaces before there was
- * this question, and those that make programs stay: where the bound does not tell, which leaves out
- * what `once` alone counts, the nest is made. */
+/* Is the nest no larger than nests may be? Where the bound does not tell, the nest is made. With
+ * `once` the bound counts tiles that a row may lack. Without it, it leaves out what `once` alone
+ * counts: such points were in spaces before there was this question, and those that make programs
+ * stay. */
 static int fits(const struct workload *w, const struct conv *p, const int64_t *k)
 {
+	enum { BOUND_ONCE = 2 * NEST_LOOPS, BOUND_F32 = NEST_VARS - 40 };
 	const int64_t most = loops(w, p, k);
+	const int tells = k[ONCE] || (p->dh == 1 && w->layout != LAYOUT_NCHW);
 
-	if (most > (k[ONCE] || !dtypes_are_f32(&w->dtype) ? NEST_LOOPS : NEST_VARS - 40))
+	if (most > (k[ONCE] ? BOUND_ONCE : dtypes_are_f32(&w->dtype) ? BOUND_F32 : NEST_LOOPS))
 		return 0;
-	return k[ONCE] || (most <= NEST_LOOPS && p->dh == 1 && w->layout != LAYOUT_NCHW) ||
-	       has_nest(w, k);
+	return (tells && most <= NEST_LOOPS) || has_nest(w, k);
 }
 
 /* Where pairs are the largest groups, or kernels have more rows than a group, single rows are as
