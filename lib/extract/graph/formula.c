@@ -241,3 +241,29 @@ int formula_build(const struct formula *f, const char *fmt, va_list ap)
 		value = statement(&r);
 	return value;
 }
+
+/* A name is cut: a body may be copied a million times. */
+static int between_nodes(const struct formula *f, const char *name)
+{
+	return build_value(f->b, arena_printf(f->b->a, "%.200s/%s", (const char *)f->ctx, name));
+}
+
+int formula_of_node(struct build *b, const struct graph_node *n, const char *fmt, ...)
+{
+	const struct formula f = {.b = b,
+				  .in = n->in,
+				  .out = n->out,
+				  .nin = n->nin,
+				  .nout = n->nout,
+				  .attr = n->attr,
+				  .nattr = n->nattr,
+				  .between = between_nodes,
+				  .ctx = (void *)node_label(b->g, n)};
+	va_list ap;
+	int value;
+
+	va_start(ap, fmt);
+	value = formula_build(&f, fmt, ap);
+	va_end(ap);
+	return value;
+}

@@ -47,5 +47,9 @@ struct formula {
  * others that it makes come behind that in the graph. */
 int formula_build(const struct formula *f, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
+/* Adds nodes that stand for a node of the graph. They have no names, and values between them have
+ * the node's before their own. */
+int formula_of_node(struct build *b, const struct graph_node *n, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

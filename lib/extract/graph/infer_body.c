@@ -18,15 +18,6 @@ void body_copy(struct value *to, const struct value *from)
 	to->blame = from->blame;
 }
 
-/* Forgets what an earlier walk found. */
-static void forget(struct graph *sub)
-{
-	for (int i = 0; i < sub->nvalue; i++) {
-		if (sub->value[i]->producer >= 0)
-			value_forget(sub->value[i]);
-	}
-}
-
 int body_walk(struct infer *x, struct graph *sub, struct err *e)
 {
 	struct graph *outer = x->g;
@@ -38,7 +29,7 @@ int body_walk(struct infer *x, struct graph *sub, struct err *e)
 		return 0;
 	}
 	x->walked += 1 + sub->nnode + sub->nvalue;
-	forget(sub);
+	graph_forget(sub);
 	for (int i = 0; i < sub->nvalue; i++) {
 		struct value *v = sub->value[i];
 		const struct value *from = v->is_captured ? graph_find(outer, v->name) : NULL;

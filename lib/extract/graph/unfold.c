@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "lib/extract/graph/copy.h"
+#include "lib/extract/graph/formula.h"
+#include "lib/extract/graph/infer_body.h"
 #include "lib/extract/graph/unfold_lists.h"
 #include "lib/extract/graph/unfold_tables.h"
 
@@ -22,17 +24,10 @@ struct unfolding {
 
 /* ---- which nodes ---- */
 
-static const struct graph *body_of(const struct graph_node *n, const char *name)
-{
-	const struct attr *a = node_attr(n, name);
-
-	return a ? a->subgraph : NULL;
-}
-
 /* Returns the branch that an If takes; NULL: that is not known. */
 static const struct graph *branch_of(const struct graph_node *n)
 {
-	const struct graph *yes = body_of(n, "then_branch"), *no = body_of(n, "else_branch");
+	const struct graph *yes = body_graph(n, "then_branch"), *no = body_graph(n, "else_branch");
 
 	if (!yes || !no || !yes->times == !no->times || (yes->is_dead && no->is_dead))
 		return NULL;
@@ -48,7 +43,7 @@ static const struct graph *unfolds(const struct graph_node *n, int64_t opset)
 		return branch_of(n);
 	if (!node_is(n, OP_Loop) && (!node_is(n, OP_Scan) || opset < 9))
 		return NULL;
-	body = body_of(n, "body");
+	body = body_graph(n, "body");
 	return body && (body->times || body->is_dead) && !body->is_once && !body->may_end ? body
 											  : NULL;
 }
@@ -143,7 +138,7 @@ static int output(const struct unfolding *u, int i)
 static void hand_out(struct unfolding *u, int value, int out)
 {
 	if (out >= 0 && value >= 0)
-		build_node(&u->c.b, "Identity", &value, 1, &out, 1);
+		formula_of_node(&u->c.b, u->n, "@%d = Identity(@%d)", out, value);
 }
 
 /* ---- loops ---- */
@@ -152,13 +147,11 @@ static void hand_out(struct unfolding *u, int value, int out)
 static void join_none(struct unfolding *u, int out)
 {
 	const struct value *v = u->c.b.g->value[out];
-	int sizes, zeros = between(u, "none");
 
-	if (!shape_known(&v->shape))
-		return;
-	sizes = build_integers(&u->c.b, v->shape.dim, v->shape.rank);
-	build_node(&u->c.b, "ConstantOfShape", &sizes, 1, &zeros, 1);
-	build_int(&u->c.b, build_node(&u->c.b, "Cast", &zeros, 1, &out, 1), "to", v->elem);
+	if (shape_known(&v->shape))
+		formula_of_node(&u->c.b, u->n,
+				"none = ConstantOfShape(@%d); @%d = Cast(none) to=%d",
+				build_integers(&u->c.b, v->shape.dim, v->shape.rank), out, v->elem);
 }
 
 /* Joins the parts of all turns along an axis. */
@@ -174,10 +167,8 @@ static void join(struct unfolding *u, const int *parts, int out, int64_t axis)
 /* Makes a part of a list: this turn gives the value, which gets a dimension more. */
 static int part(struct unfolding *u, int value, int64_t axis)
 {
-	int out = between(u, "part");
-
-	build_ints(&u->c.b, build_node(&u->c.b, "Unsqueeze", &value, 1, &out, 1), "axes", &axis, 1);
-	return out;
+	return formula_of_node(&u->c.b, u->n, "part = Unsqueeze(@%d) axes=[%lld]", value,
+			       (long long)axis);
 }
 
 /* Makes a constant of one element and no dimension. */
@@ -209,12 +200,10 @@ static int64_t axis_of(const struct graph_node *n, const char *name, int i)
 static int item(struct unfolding *u, int scan, int list, int64_t turn)
 {
 	const int back = axis_of(u->n, "scan_input_directions", scan) != 0;
-	const int in[] = {list, scalar(u, back ? u->turns - 1 - turn : turn, VALUE_I64)};
-	int out = between(u, "item");
 
-	build_int(&u->c.b, build_node(&u->c.b, "Gather", in, 2, &out, 1), "axis",
-		  axis_of(u->n, "scan_input_axes", scan));
-	return out;
+	return formula_of_node(&u->c.b, u->n, "item = Gather(@%d @%d) axis=%lld", list,
+			       scalar(u, back ? u->turns - 1 - turn : turn, VALUE_I64),
+			       (long long)axis_of(u->n, "scan_input_axes", scan));
 }
 
 /* Says which inputs and outputs of the node and its body come first. */

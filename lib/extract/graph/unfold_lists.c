@@ -1,13 +1,8 @@
 #include "lib/extract/graph/unfold_lists.h"
 
 #include "lib/extract/graph/copy.h"
+#include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer.h"
-
-/* Makes a value between the nodes. */
-static int between(struct build *b, const struct graph_node *n, const char *what)
-{
-	return build_value(b, arena_printf(b->a, COPY_NAME "/%s", node_label(b->g, n), what));
-}
 
 /* ---- which nodes ---- */
 
@@ -108,19 +103,16 @@ static void split(struct build *b, const struct graph_node *n, struct list *to)
 
 	for (int64_t i = 0; i < s->n; i++) {
 		sizes[i] = drops ? 1 : s->item[i]->shape.dim[axis];
-		at[i] = between(b, n, "part");
+		at[i] = build_value(b, arena_printf(b->a, COPY_NAME "/part", node_label(b->g, n)));
 	}
 	if (s->n) {
 		made = build_node(b, "Split", n->in, 1, at, (int)s->n);
 		build_int(b, made, "axis", axis);
 		build_ints(b, made, "split", sizes, (int)s->n);
 	}
-	for (int64_t i = 0; i < s->n && drops; i++) {
-		const int part = at[i];
-
-		at[i] = between(b, n, "item");
-		build_ints(b, build_node(b, "Squeeze", &part, 1, &at[i], 1), "axes", &axis, 1);
-	}
+	for (int64_t i = 0; i < s->n && drops; i++)
+		at[i] = formula_of_node(b, n, "item = Squeeze(@%d) axes=[%lld]", at[i],
+					(long long)axis);
 	to->at = at;
 	to->n = s->n;
 }
@@ -168,11 +160,9 @@ static const int *widen(struct build *b, const struct graph_node *n, struct list
 	if (from->wide && from->axis == axis)
 		return from->wide;
 	at = arena_array(b->a, int, from->n);
-	for (int64_t i = 0; i < from->n; i++) {
-		at[i] = between(b, n, "part");
-		build_ints(b, build_node(b, "Unsqueeze", &from->at[i], 1, &at[i], 1), "axes", &axis,
-			   1);
-	}
+	for (int64_t i = 0; i < from->n; i++)
+		at[i] = formula_of_node(b, n, "part = Unsqueeze(@%d) axes=[%lld]", from->at[i],
+					(long long)axis);
 	from->wide = at;
 	from->axis = axis;
 	return at;
@@ -222,13 +212,13 @@ int unfold_lists_node(struct unfold_lists *l, struct build *b, const struct grap
 		if (makes_items(l, b->g, n))
 			make_items(l, b, n);
 	} else if (node_is(n, OP_SequenceAt)) {
-		build_node(b, "Identity", &from->at[infer_place(b->g, n, 1, from->n, -1)], 1,
-			   n->out, 1);
+		formula_of_node(b, n, "$0 = Identity(@%d)",
+				from->at[infer_place(b->g, n, 1, from->n, -1)]);
 	} else if (node_is(n, OP_SequenceLength)) {
 		const int length = build_integers(b, &from->n, 1);
 
 		b->g->value[length]->shape.rank = 0;
-		build_node(b, "Identity", &length, 1, n->out, 1);
+		formula_of_node(b, n, "$0 = Identity(@%d)", length);
 	} else {
 		join(b, n, from);
 	}

@@ -3,45 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/element.h"
+#include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer.h"
 #include "lib/extract/graph/transform.h"
 
 #define TABLES_MOST ((int64_t)1 << 26) /* elements, of all of them */
-
-/* Makes a node of one input, or two, and the value that it makes. */
-static int make(struct build *b, const struct graph_node *n, const char *type, int first,
-		int second)
-{
-	const int in[] = {first, second};
-	const int out =
-		build_value(b, arena_printf(b->a, COPY_NAME "/%s", node_label(b->g, n), type));
-
-	build_node(b, type, in, second < 0 ? 1 : 2, &out, 1);
-	return out;
-}
-
-static int reshape(struct build *b, const struct graph_node *n, int from, const int64_t *dim,
-		   int rank)
-{
-	return make(b, n, "Reshape", from, build_integers(b, dim, rank));
-}
-
-static int transpose(struct build *b, const struct graph_node *n, int from, const int64_t *order,
-		     int rank)
-{
-	const int to = make(b, n, "Transpose", from, -1);
-
-	build_ints(b, build_last(b), "perm", order, rank);
-	return to;
-}
-
-/* The last node makes what the operator makes. */
-static void finish(struct build *b, const struct graph_node *n, int from)
-{
-	build_node(b, "Identity", &from, 1, n->out, 1);
-}
 
 /* A table for a node. Equal ones have the same name, which says all that their elements follow
  * from, and are one constant. */
@@ -123,7 +90,7 @@ static int make_window(struct build *b, const struct graph_node *n, const double
 
 		t.to[i] = (float)(factor[0] - factor[1] * cos(at) + factor[2] * cos(2 * at));
 	}
-	build_int(b, build_node(b, "Cast", &t.made, 1, n->out, 1), "to", out->elem);
+	formula_of_node(b, n, "$0 = Cast(@%d) to=%d", t.made, out->elem);
 	return 0;
 }
 
@@ -191,7 +158,7 @@ static int make_dft(struct build *b, const struct graph_node *n, int64_t opset, 
 	const int rank = in->rank, axis = describe(b->g, n, opset, &t);
 	int64_t order[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], dim[GRAPH_MAX_RANK], rows = 1;
 	struct table made;
-	int at, k = 0;
+	int k = 0;
 
 	if (dft_table(b, n, &t, &made, all, e))
 		return -1;
@@ -206,10 +173,14 @@ static int make_dft(struct build *b, const struct graph_node *n, int64_t opset, 
 	dim[k++] = t.parts_to;
 	for (int i = 0; i < rank; i++)
 		back[order[i]] = i;
-	at = transpose(b, n, n->in[0], order, rank);
-	at = reshape(b, n, at, (const int64_t[]){rows, made.shape.dim[0]}, 2);
-	at = make(b, n, "MatMul", at, made.made);
-	finish(b, n, transpose(b, n, reshape(b, n, at, dim, rank), back, rank));
+	formula_of_node(b, n, "axis_last = Transpose(0)");
+	build_ints(b, build_last(b), "perm", order, rank);
+	formula_of_node(b, n,
+			"rows = Reshape(@%d) shape=[%lld,%lld]; product = MatMul(rows @%d); "
+			"sizes = Reshape(product @%d); $0 = Transpose(sizes)",
+			build_last(b)->out[0], (long long)rows, (long long)made.shape.dim[0],
+			made.made, build_integers(b, dim, rank));
+	build_ints(b, build_last(b), "perm", back, rank);
 	return 0;
 }
 
@@ -254,12 +225,12 @@ static int make_stft(struct build *b, const struct graph_node *n, int64_t *all, 
 {
 	const struct shape *in = &node_in(b->g, n, 0)->shape, *out = &node_out(b->g, n, 0)->shape;
 	const struct value *window = node_in(b->g, n, 2);
-	const int64_t parts = in->rank == 3 ? in->dim[2] : 1, steps = out->dim[1];
+	const int64_t parts = in->rank == 3 ? in->dim[2] : 1;
 	const int is_known = window && is_element_known(window);
 	struct transform t = {.parts = parts, .parts_to = 2, .to = out->dim[2]};
 	struct table table;
 	int64_t step = 1;
-	int made, at;
+	int made;
 
 	infer_one(b->g, n, 1, &step);
 	t.length = t.from = infer_frame(b->g, n);
@@ -267,13 +238,14 @@ static int make_stft(struct build *b, const struct graph_node *n, int64_t *all, 
 		return -1;
 	made = table.made;
 	if (window && !is_known)
-		made = make(b, n, "Mul", made, n->in[2]);
-	at = reshape(b, n, n->in[0], (const int64_t[]){in->dim[0], in->dim[1], parts}, 3);
-	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
-	at = make(b, n, "Conv", at, made);
-	build_ints(b, build_last(b), "strides", &step, 1);
-	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
-	finish(b, n, reshape(b, n, at, (const int64_t[]){in->dim[0], steps, t.to, 2}, 4));
+		made = formula_of_node(b, n, "weights = Mul(@%d 2)", made);
+	formula_of_node(b, n,
+			"signal = Reshape(0) shape=[%lld,%lld,%lld]; "
+			"channels = Transpose(signal) perm=[0,2,1]; "
+			"numbers = Conv(channels @%d) strides=[%lld]; "
+			"frames = Transpose(numbers) perm=[0,2,1]; $0 = Reshape(frames @%d)",
+			(long long)in->dim[0], (long long)in->dim[1], (long long)parts, made,
+			(long long)step, build_integers(b, out->dim, 4));
 	return 0;
 }
 
@@ -310,7 +282,6 @@ static int make_grid(struct build *b, const struct graph_node *n, int64_t *all, 
 	const struct shape *out = &node_out(b->g, n, 0)->shape;
 	const int rank = out->rank - 2, is_corner = node_int(n, "align_corners", 0) != 0;
 	struct table t = {.shape = {2, {rank + 1, 1}}};
-	int at;
 
 	t.name = arena_printf(b->a, "table/AffineGrid/%d", is_corner);
 	for (int i = 1; i <= rank; i++) {
@@ -321,9 +292,10 @@ static int make_grid(struct build *b, const struct graph_node *n, int64_t *all, 
 		return -1;
 	if (t.to)
 		fill_grid(out, is_corner, &t);
-	at = make(b, n, "MatMul", n->in[0], t.made);
-	at = transpose(b, n, at, (const int64_t[]){0, 2, 1}, 3);
-	finish(b, n, reshape(b, n, at, out->dim, out->rank));
+	formula_of_node(b, n,
+			"points = MatMul(0 @%d); turned = Transpose(points) perm=[0,2,1]; "
+			"$0 = Reshape(turned @%d)",
+			t.made, build_integers(b, out->dim, out->rank));
 	return 0;
 }
 
@@ -335,13 +307,9 @@ static int make_grid(struct build *b, const struct graph_node *n, int64_t *all, 
 static int refuse_before(struct build *b, const struct graph_node *n, int at, int64_t size)
 {
 	const int64_t zero = 0;
-	int in[] = {make(b, n, "Less", at, build_integers(b, &zero, 1)),
-		    build_integers(b, &size, 1), at};
-	const int out =
-		build_value(b, arena_printf(b->a, COPY_NAME "/places", node_label(b->g, n)));
 
-	build_node(b, "Where", in, 3, &out, 1);
-	return out;
+	return formula_of_node(b, n, "is_before = Less(@%d @%d); places = Where(is_before @%d @%d)",
+			       at, build_integers(b, &zero, 1), build_integers(b, &size, 1), at);
 }
 
 /* Item i of the update goes to where the steps of its sequence begin, and i further, which may lead
@@ -353,7 +321,7 @@ static int make_scatter(struct build *b, const struct graph_node *n)
 	const int64_t steps = more->dim[axis];
 	int64_t *item = arena_array(b->a, int64_t, steps), along[GRAPH_MAX_RANK],
 		first[GRAPH_MAX_RANK];
-	int at, to[3];
+	int at;
 
 	for (int i = 0; i < in->rank; i++) {
 		along[i] = i == axis ? steps : 1;
@@ -361,17 +329,18 @@ static int make_scatter(struct build *b, const struct graph_node *n)
 	}
 	for (int64_t i = 0; i < steps; i++)
 		item[i] = i;
-	at = reshape(b, n, build_integers(b, item, (int)steps), along, in->rank);
+	at = formula_of_node(b, n, "items = Reshape(@%d @%d)", build_integers(b, item, (int)steps),
+			     build_integers(b, along, in->rank));
 	if (node_in(b->g, n, 2))
-		at = make(b, n, "Add", at, reshape(b, n, n->in[2], first, in->rank));
+		at = formula_of_node(b, n, "first = Reshape(2 @%d); places = Add(@%d first)",
+				     build_integers(b, first, in->rank), at);
 	if (!strcmp(node_str(n, "mode", "linear"), "circular"))
-		at = make(b, n, "Mod", at, build_integers(b, &in->dim[axis], 1));
+		at = formula_of_node(b, n, "places = Mod(@%d @%d)", at,
+				     build_integers(b, &in->dim[axis], 1));
 	else if (node_in(b->g, n, 2))
 		at = refuse_before(b, n, at, in->dim[axis]);
-	to[0] = n->in[0];
-	to[1] = make(b, n, "Expand", at, build_integers(b, more->dim, more->rank));
-	to[2] = n->in[1];
-	build_int(b, build_node(b, "ScatterElements", to, 3, n->out, 1), "axis", axis);
+	formula_of_node(b, n, "places = Expand(@%d @%d); $0 = ScatterElements(0 places 1) axis=%d",
+			at, build_integers(b, more->dim, more->rank), axis);
 	return 0;
 }
 
@@ -380,19 +349,14 @@ static int make_biased(struct build *b, const struct graph_node *n)
 {
 	const struct shape *out = &node_out(b->g, n, 0)->shape;
 	int64_t channels[GRAPH_MAX_RANK];
-	struct graph_node *conv;
-	int sums = build_value(b, arena_printf(b->a, COPY_NAME "/sums", node_label(b->g, n))),
-	    to[2];
+	int sums;
 
 	for (int i = 0; i < out->rank; i++)
 		channels[i] = i == 1 ? out->dim[1] : 1;
-	to[1] = reshape(b, n, n->in[2], channels, out->rank);
-	conv = build_node(b, n->type, n->in, 2, &sums, 1);
-	conv->name = n->name;
-	for (int i = 0; i < n->nattr; i++)
-		build_attr(b, conv, &n->attr[i]);
-	to[0] = sums;
-	build_node(b, "Add", to, 2, n->out, 1);
+	sums = formula_of_node(b, n, "sums = %s(0 1) *", n->type);
+	build_last(b)->name = n->name;
+	formula_of_node(b, n, "bias = Reshape(2 @%d); $0 = Add(@%d bias)",
+			build_integers(b, channels, out->rank), sums);
 	return 0;
 }
 
