@@ -20,42 +20,42 @@ static const char *word(const struct call *c, const char **list)
 	return arena_printf(c->b->a, "%.*s", (int)n, first);
 }
 
-int64_t call_int(const struct call *c, const char *names, int64_t otherwise)
+int call_get(const struct call *c, const char *names, enum call_kind kind, struct call_value *v)
 {
 	const char *name;
-	int64_t v;
 
 	while ((name = word(c, &names)))
-		if (!c->reader->integer(c, name, &v))
-			return v;
-	return otherwise;
+		if (c->read(c, name, kind, v) > 0)
+			return 1;
+	return 0;
+}
+
+int64_t call_int(const struct call *c, const char *names, int64_t otherwise)
+{
+	struct call_value v;
+
+	return call_get(c, names, CALL_INT, &v) ? v.i : otherwise;
 }
 
 double call_real(const struct call *c, const char *names, double otherwise)
 {
-	const char *name;
-	double v;
+	struct call_value v;
 
-	while ((name = word(c, &names)))
-		if (!c->reader->real(c, name, &v))
-			return v;
-	return otherwise;
+	return call_get(c, names, CALL_REAL, &v) ? v.f : otherwise;
 }
 
 int call_flag(const struct call *c, const char *names, int otherwise)
 {
-	const char *name;
-	int v;
+	struct call_value v;
 
-	while ((name = word(c, &names)))
-		if (!c->reader->flag(c, name, &v))
-			return v;
-	return otherwise;
+	return call_get(c, names, CALL_FLAG, &v) ? (int)v.i : otherwise;
 }
 
 const char *call_text(const struct call *c, const char *name)
 {
-	return c->reader->text ? c->reader->text(c, name) : NULL;
+	struct call_value v;
+
+	return call_get(c, name, CALL_TEXT, &v) ? v.s : NULL;
 }
 
 int call_is(const struct call *c, const char *name, const char *word)
@@ -67,8 +67,12 @@ int call_is(const struct call *c, const char *name, const char *word)
 
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK])
 {
-	int n = c->reader->ints(c, name, v);
+	struct call_value list;
+	const int r = c->read(c, name, CALL_INTS, &list);
+	int n = r > 0 ? list.n : r;
 
+	if (n > 0)
+		memcpy(v, list.ints, sizeof *v * (size_t)n);
 	if (n == 1)
 		while (n < count)
 			v[n++] = v[0];
@@ -86,31 +90,8 @@ static int number(const struct call *c, const struct json *v, int64_t *out)
 	return json_int(v, out) && json_int(json_get(c->doc, v, "as_int"), out) ? -1 : 0;
 }
 
-static int json_integer(const struct call *c, const char *name, int64_t *v)
+static int json_list(const struct call *c, const struct json *list, int64_t v[GRAPH_MAX_RANK])
 {
-	return number(c, c->json(c, name), v);
-}
-
-static int json_real(const struct call *c, const char *name, double *v)
-{
-	return json_num(c->json(c, name), v);
-}
-
-static int json_flag(const struct call *c, const char *name, int *v)
-{
-	return json_bool(c->json(c, name), v);
-}
-
-static const char *json_text(const struct call *c, const char *name)
-{
-	const char *text;
-
-	return json_str(c->json(c, name), c->b->a, &text) ? NULL : text;
-}
-
-static int json_ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
-{
-	const struct json *list = c->json(c, name);
 	int n = 0;
 
 	if (!list || list->type != JSON_ARR)
@@ -121,7 +102,28 @@ static int json_ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX
 	return n;
 }
 
-const struct call_reader call_json = {json_integer, json_real, json_flag, json_ints, json_text};
+int call_json(const struct call *c, const char *name, enum call_kind kind, struct call_value *v)
+{
+	const struct json *is = c->json(c, name);
+	int flag;
+
+	switch (kind) {
+	case CALL_INT:
+		return !number(c, is, &v->i);
+	case CALL_REAL:
+		return !json_num(is, &v->f);
+	case CALL_FLAG:
+		if (json_bool(is, &flag))
+			return 0;
+		v->i = flag;
+		return 1;
+	case CALL_INTS:
+		v->n = json_list(c, is, v->ints);
+		return 1;
+	default:
+		return !json_str(is, c->b->a, &v->s);
+	}
+}
 
 static void put(const struct call *c, struct graph_node *n, const struct call_attr *a)
 {

@@ -14,6 +14,27 @@
 #include "lib/extract/graph/formula.h"
 #include "lib/io/json.h"
 
+struct call;
+struct call_value;
+
+/* An attribute is of one of these kinds; a reader is asked for those up to CALL_TEXT. */
+enum call_kind {
+	CALL_END,
+	CALL_INT,
+	CALL_REAL,
+	CALL_FLAG,
+	CALL_INTS, /* a list */
+	CALL_TEXT,
+	CALL_EACH, /* a list of several numbers, whose names have spaces between */
+	CALL_WORD, /* a text that the row has */
+	CALL_WHEN, /* the same, where theirs is that text, or a flag that is set */
+	CALL_ELEM, /* the type of what the call makes */
+};
+
+/* Reads an attribute as a value of that kind. 1; 0: there is none; -1: its list is too long. */
+typedef int call_reader(const struct call *c, const char *name, enum call_kind kind,
+			struct call_value *v);
+
 struct call {
 	struct build *b;
 	const char *type, *name; /* of their operator, and of this call of it */
@@ -21,7 +42,7 @@ struct call {
 	const int *in;
 	int nin, *out, nout;
 	int is_told; /* the file tells the shapes of what it makes */
-	const struct call_reader *reader;
+	call_reader *read;
 	const void *at; /* the reader's own */
 	/* An input, where they have names. */
 	int (*input)(const struct call *c, const char *name);
@@ -32,27 +53,28 @@ struct call {
 	int (*between)(const struct call *c);
 };
 
-/* Attributes by their names. Numbers: 0, or -1 if there is none. A list has at most GRAPH_MAX_RANK
- * numbers; how many, 0: there is no such list, -1: it is too long. */
-struct call_reader {
-	int (*integer)(const struct call *c, const char *name, int64_t *v);
-	int (*real)(const struct call *c, const char *name, double *v);
-	int (*flag)(const struct call *c, const char *name, int *v);
-	int (*ints)(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK]);
-	const char *(*text)(const struct call *c, const char *name); /* NULL: none, also of it */
+/* An attribute, as the member of its kind. */
+struct call_value {
+	int64_t i; /* a flag: 0 or 1 */
+	double f;
+	const char *s; /* NULL: it has no text */
+	int64_t ints[GRAPH_MAX_RANK];
+	int n; /* of ints */
 };
 
 /* It reads attributes that are JSON. */
-extern const struct call_reader call_json;
+call_reader call_json;
 
-/* If there are several names, with spaces between, the first that is there counts. */
+/* The first attribute of one of these names, with spaces between. 0: none is there. */
+int call_get(const struct call *c, const char *names, enum call_kind kind, struct call_value *v);
 int64_t call_int(const struct call *c, const char *names, int64_t otherwise);
 double call_real(const struct call *c, const char *names, double otherwise);
 int call_flag(const struct call *c, const char *names, int otherwise);
 const char *call_text(const struct call *c, const char *name); /* NULL: none */
 /* Is a text this word? Capitals count as small letters. */
 int call_is(const struct call *c, const char *name, const char *word);
-/* One number stands for all `count` (0: for itself). */
+/* How many numbers a list has; one number stands for all `count` (0: for itself). -1: it has too
+ * many. */
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK]);
 static inline int call_input(const struct call *c, const char *name)
 {
@@ -72,19 +94,6 @@ static inline int call_out(const struct call *c, int i)
 struct call_row;
 /* Adds the nodes. -1: it has added nothing, and the operator stays as it is. */
 typedef int call_fn(const struct call *c, const struct call_row *row);
-
-enum call_kind {
-	CALL_END,
-	CALL_INT,
-	CALL_REAL,
-	CALL_FLAG,
-	CALL_INTS, /* a list */
-	CALL_EACH, /* a list of several numbers, whose names have spaces between */
-	CALL_TEXT,
-	CALL_WORD, /* a text that the row has */
-	CALL_WHEN, /* the same, where theirs is that text, or a flag that is set */
-	CALL_ELEM, /* the type of what the call makes */
-};
 
 struct call_attr {
 	enum call_kind kind;

@@ -243,7 +243,7 @@ struct call keras_call(struct build *b, const struct keras_layer *l, const char 
 			     .name = name,
 			     .domain = "keras",
 			     .nout = 1,
-			     .reader = &call_json,
+			     .read = call_json,
 			     .json = layer_get,
 			     .doc = l->doc,
 			     .at = l,

@@ -266,7 +266,7 @@ static int add_layer(struct scope *s, const struct ir_layer *l)
 			 .nin = l->nin,
 			 .nout = l->nout,
 			 .is_told = 1,
-			 .reader = &openvino_reader,
+			 .read = openvino_attribute,
 			 .at = l};
 
 	if (is_type(l, "Parameter") || is_type(l, "Const"))

@@ -34,7 +34,7 @@ int openvino_read(struct graph *g, const struct ir_net *net, struct ov_weights *
 void openvino_call(const struct call *c);
 
 /* Reads the attributes of a layer. */
-extern const struct call_reader openvino_reader;
+call_reader openvino_attribute;
 
 /* operators_window.c: convolutions, pools, and what pads and resizes images */
 call_fn ov_conv, ov_pool, ov_pad, ov_resize;

@@ -13,41 +13,11 @@ static const struct ir_layer *layer(const struct call *c)
 	return c->at;
 }
 
-static const char *text(const struct call *c, const char *name)
+static int list(const char *s, int64_t v[GRAPH_MAX_RANK])
 {
-	return ir_attr(c->at, name);
-}
-
-static int integer(const struct call *c, const char *name, int64_t *v)
-{
-	const char *s = text(c, name);
-
-	return s ? ir_number(s, v) : -1;
-}
-
-static int flag(const struct call *c, const char *name, int *v)
-{
-	const char *s = text(c, name);
-
-	*v = s && (!strcasecmp(s, "true") || !strcmp(s, "1"));
-	return s ? 0 : -1;
-}
-
-static int real(const struct call *c, const char *name, double *v)
-{
-	const char *s = text(c, name);
-	char *end;
-
-	*v = s ? strtod(s, &end) : 0;
-	return s && end != s ? 0 : -1;
-}
-
-static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
-{
-	const char *s = text(c, name);
 	int n = 0;
 
-	while (s && *s) {
+	while (*s) {
 		char *end;
 		long long k = strtoll(s, &end, 10);
 
@@ -60,7 +30,31 @@ static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK
 	return n;
 }
 
-const struct call_reader openvino_reader = {integer, real, flag, ints, text};
+int openvino_attribute(const struct call *c, const char *name, enum call_kind kind,
+		       struct call_value *v)
+{
+	const char *s = ir_attr(c->at, name);
+	char *end;
+
+	if (!s)
+		return 0;
+	switch (kind) {
+	case CALL_INT:
+		return !ir_number(s, &v->i);
+	case CALL_REAL:
+		v->f = strtod(s, &end);
+		return end != s;
+	case CALL_FLAG:
+		v->i = !strcasecmp(s, "true") || !strcmp(s, "1");
+		return 1;
+	case CALL_INTS:
+		v->n = list(s, v->ints);
+		return 1;
+	default:
+		v->s = s;
+		return 1;
+	}
+}
 
 /* The one number that a value holds. */
 static int holds(const struct call *c, int value, double *v)

@@ -265,7 +265,7 @@ static int put_node(struct reader *r, const struct scope *s, int i, struct err *
 			 .domain = "tensorflow",
 			 .out = s->out[i],
 			 .nout = s->nout[i],
-			 .reader = &convert_reader,
+			 .read = convert_attribute,
 			 .at = m};
 	int *in = arena_array(r->b.a, int, m->nin + 1), first = r->b.g->nnode, rc;
 

@@ -6,53 +6,28 @@
 
 /* ---- attributes ---- */
 
-static int integer(const struct call *c, const char *name, int64_t *v)
+int convert_attribute(const struct call *c, const char *name, enum call_kind kind,
+		      struct call_value *v)
 {
 	const struct message_attr *a = message_attr(c->at, name);
 
-	*v = a ? a->i : 0;
-	return a ? 0 : -1;
+	if (!a)
+		return 0;
+	v->i = kind == CALL_FLAG ? a->i != 0 : a->i;
+	v->f = (double)a->f;
+	v->s = a->s;
+	v->n = a->nints;
+	if (kind != CALL_INTS || !v->n)
+		return 1;
+	if (v->n > GRAPH_MAX_RANK)
+		return -1;
+	memcpy(v->ints, a->ints, sizeof *v->ints * (size_t)v->n);
+	return 1;
 }
-
-static int flag(const struct call *c, const char *name, int *v)
-{
-	const struct message_attr *a = message_attr(c->at, name);
-
-	*v = a && a->i;
-	return a ? 0 : -1;
-}
-
-static int real(const struct call *c, const char *name, double *v)
-{
-	const struct message_attr *a = message_attr(c->at, name);
-
-	*v = a ? (double)a->f : 0;
-	return a ? 0 : -1;
-}
-
-static const char *text(const struct call *c, const char *name)
-{
-	const struct message_attr *a = message_attr(c->at, name);
-
-	return a ? a->s : NULL;
-}
-
-static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
-{
-	const struct message_attr *a = message_attr(c->at, name);
-
-	if (!a || a->nints > GRAPH_MAX_RANK)
-		return a ? -1 : 0;
-	if (a->nints)
-		memcpy(v, a->ints, sizeof *v * (size_t)a->nints);
-	return a->nints;
-}
-
-const struct call_reader convert_reader = {integer, real, flag, ints, text};
 
 const char *convert_text(const struct call *c, const char *name)
 {
-	const char *s = text(c, name);
+	const char *s = call_text(c, name);
 
 	return s ? s : "";
 }

@@ -26,7 +26,7 @@ int tensorflow_restore(const struct message_graph *m, const char *path, struct a
 int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e);
 
 /* Reads attributes of a node: c->at is its struct message_node. */
-extern const struct call_reader convert_reader;
+call_reader convert_attribute;
 
 /* Adds the nodes that an operator becomes. */
 void tensorflow_operator(const struct call *c);

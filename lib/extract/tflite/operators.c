@@ -12,56 +12,33 @@ static int field(const char *name)
 	return atoi(strchr(name, '#') + 1);
 }
 
-static int has(const struct options *o, const char *name)
-{
-	return o->at && flat_field(o->flat, o->at, field(name));
-}
-
-static int integer(const struct call *c, const char *name, int64_t *v)
+int rewrite_option(const struct call *c, const char *name, enum call_kind kind,
+		   struct call_value *v)
 {
 	const struct options *o = c->at;
+	const int i = kind == CALL_TEXT ? 0 : field(name);
+	struct flat_list l;
 
-	if (!has(o, name))
-		return -1;
-	*v = flat_int(o->flat, o->at, field(name), 0);
-	return 0;
+	if (kind == CALL_TEXT || !o->at || !flat_field(o->flat, o->at, i))
+		return 0;
+	switch (kind) {
+	case CALL_INT:
+		v->i = flat_int(o->flat, o->at, i, 0);
+		return 1;
+	case CALL_REAL:
+		v->f = (double)flat_float(o->flat, o->at, i, 0);
+		return 1;
+	case CALL_FLAG:
+		v->i = flat_ubyte(o->flat, o->at, i, 0) != 0;
+		return 1;
+	default:
+		l = flat_list(o->flat, o->at, i, 4);
+		v->n = (int)l.n;
+		for (uint32_t k = 0; k < l.n && k < GRAPH_MAX_RANK; k++)
+			v->ints[k] = flat_list_int(o->flat, &l, k);
+		return l.n > GRAPH_MAX_RANK ? -1 : 1;
+	}
 }
-
-static int real(const struct call *c, const char *name, double *v)
-{
-	const struct options *o = c->at;
-
-	if (!has(o, name))
-		return -1;
-	*v = (double)flat_float(o->flat, o->at, field(name), 0);
-	return 0;
-}
-
-static int flag(const struct call *c, const char *name, int *v)
-{
-	const struct options *o = c->at;
-
-	if (!has(o, name))
-		return -1;
-	*v = flat_ubyte(o->flat, o->at, field(name), 0) != 0;
-	return 0;
-}
-
-static int ints(const struct call *c, const char *name, int64_t v[GRAPH_MAX_RANK])
-{
-	const struct options *o = c->at;
-	struct flat_list l = {0};
-
-	if (o->at)
-		l = flat_list(o->flat, o->at, field(name), 4);
-	if (l.n > GRAPH_MAX_RANK)
-		return -1;
-	for (uint32_t i = 0; i < l.n; i++)
-		v[i] = flat_list_int(o->flat, &l, i);
-	return (int)l.n;
-}
-
-const struct call_reader rewrite_reader = {integer, real, flag, ints, NULL};
 
 /* ---- functions ---- */
 

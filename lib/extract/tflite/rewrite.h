@@ -12,7 +12,8 @@ struct options {
 	uint64_t at; /* their table; 0: none */
 };
 
-extern const struct call_reader rewrite_reader;
+/* There are no texts. */
+call_reader rewrite_option;
 
 /* Adds the nodes that the operation becomes. */
 void rewrite_operation(const struct call *c);

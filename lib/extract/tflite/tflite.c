@@ -207,7 +207,7 @@ static int read_operator(struct reader *r, uint64_t at, struct err *e)
 	struct call o = {.b = &r->b,
 			 .type = type_of(r, at),
 			 .domain = "tflite",
-			 .reader = &rewrite_reader,
+			 .read = rewrite_option,
 			 .at = &options};
 
 	o.in = read_values(r, at, OPERATOR_INPUTS, &o.nin);

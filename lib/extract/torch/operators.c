@@ -7,8 +7,8 @@
 /* Two operands, of which the second may be a number. */
 static int binary(const struct call *c, const struct call_row *row)
 {
+	struct call_value number;
 	const int *given;
-	double number;
 	int in[2];
 
 	call_operands(c, row, &given);
@@ -16,9 +16,9 @@ static int binary(const struct call *c, const struct call_row *row)
 	if (in[0] < 0 || call_real(c, "alpha", 1) != 1)
 		return -1;
 	if (in[1] < 0) {
-		if (call_json.real(c, strchr(row->operands, ' ') + 1, &number))
+		if (!call_get(c, strchr(row->operands, ' ') + 1, CALL_REAL, &number))
 			return -1;
-		in[1] = build_number(c->b, number);
+		in[1] = build_number(c->b, number.f);
 	}
 	call_node(c, row->onnx, in, 2);
 	return 0;
@@ -27,9 +27,9 @@ static int binary(const struct call *c, const struct call_row *row)
 /* A bound that is left out would be none. */
 static int clamp(const struct call *c, const struct call_row *row)
 {
-	double bound;
+	struct call_value bound;
 
-	if (call_json.real(c, "min", &bound) || call_json.real(c, "max", &bound))
+	if (!call_get(c, "min", CALL_REAL, &bound) || !call_get(c, "max", CALL_REAL, &bound))
 		return -1;
 	call_node_of(c, row, c->in, 1);
 	return 0;
@@ -117,17 +117,16 @@ static int batch_norm(const struct call *c, const struct call_row *row)
 static int quantize(const struct call *c, const struct call_row *row)
 {
 	int in[] = {call_input(c, "input"), call_input(c, "scale"), call_input(c, "zero_point")};
-	int64_t zero;
-	double scale;
+	struct call_value v;
 
 	if (in[1] < 0)
 		in[1] = call_input(c, "scales");
 	if (in[2] < 0)
 		in[2] = call_input(c, "zero_points");
-	if (in[1] < 0 && !call_json.real(c, "scale", &scale))
-		in[1] = build_number(c->b, scale);
-	if (in[2] < 0 && !call_json.integer(c, "zero_point", &zero))
-		in[2] = build_integers(c->b, &zero, 1);
+	if (in[1] < 0 && call_get(c, "scale", CALL_REAL, &v))
+		in[1] = build_number(c->b, v.f);
+	if (in[2] < 0 && call_get(c, "zero_point", CALL_INT, &v))
+		in[2] = build_integers(c->b, &v.i, 1);
 	if (in[0] < 0 || in[1] < 0)
 		return -1;
 	call_node_of(c, row, in, in[2] < 0 ? 2 : 3);

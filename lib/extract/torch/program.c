@@ -270,7 +270,7 @@ static int read_call(struct reader *r, const struct json *node, struct err *e)
 			 .name = "",
 			 .domain = "torch",
 			 .is_told = 1,
-			 .reader = &call_json,
+			 .read = call_json,
 			 .json = torch_argument,
 			 .doc = r->d,
 			 .input = torch_input,
