@@ -11,8 +11,7 @@
 
 struct walk;
 
-/* NULL: the folder cannot be read. */
-struct walk *walk_open(const char *path, struct err *e);
+struct walk *walk_open(const char *path);
 /* 1: the path of the next file; 0: no more; -1: a folder, or a file's kind, cannot be told. The
  * walk goes on behind it. */
 int walk_next(struct walk *w, struct buf *path, struct err *e);
