@@ -1,5 +1,6 @@
 #include "lib/extract/graph/graph.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -414,6 +415,27 @@ void shape_print(const struct shape *s, struct buf *out)
 		else
 			buf_int(out, s->dim[i]);
 	}
+}
+
+static int has_one(const struct value *v)
+{
+	return v && v->kept && shape_known(&v->shape) && shape_count(&v->shape) == 1;
+}
+
+int value_real(const struct value *v, double *out)
+{
+	if (!has_one(v) || !elem_is_real(v->elem) || isnan(v->kept[0].f))
+		return 0;
+	*out = v->kept[0].f;
+	return 1;
+}
+
+int value_whole(const struct value *v, int64_t *out)
+{
+	if (!has_one(v) || !elem_is_int(v->elem) || v->kept[0].i == INT_UNKNOWN)
+		return 0;
+	*out = v->kept[0].i;
+	return 1;
 }
 
 int value_is_zero(const struct value *v)

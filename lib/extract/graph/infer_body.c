@@ -95,10 +95,9 @@ static void agree(struct shape *s, const struct shape *other)
 
 int body_truth(const struct value *v)
 {
-	if (!v || !v->kept || !shape_known(&v->shape) || shape_count(&v->shape) != 1 ||
-	    !elem_is_int(v->elem) || v->kept[0].i == INT_UNKNOWN)
-		return -1;
-	return v->kept[0].i != 0;
+	int64_t truth;
+
+	return value_whole(v, &truth) ? truth != 0 : -1;
 }
 
 /* Gives a branch what it reads by inputs of its own, which branches of ONNX have not: those of the

@@ -138,15 +138,14 @@ INFER(loop)
 	const int is_counted = !go;
 	int is_split = 0;
 	struct value *old;
-	int64_t limit = body_truth(most) < 0 ? -1 : most->kept[0].i, turns = -1;
+	int64_t limit = -1, turns = -1;
 
 	if (!sub)
 		return infer_bad(x, n, e, "lacks a body");
 	if (states > sub->inputs.n - 2)
 		states = sub->inputs.n > 2 ? sub->inputs.n - 2 : 0;
-	if (limit < 0 && body_truth(most) >= 0)
-		limit = 0;
-	limit = limit > TIMES_MOST ? -1 : limit;
+	if (value_whole(most, &limit))
+		limit = limit > TIMES_MOST ? -1 : limit < 0 ? 0 : limit;
 	for (int i = 0; i < states; i++)
 		if (body_end(sub, &sub->inputs, 2 + i))
 			body_begin(body_end(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 1);

@@ -1,5 +1,6 @@
 /* Operators that make tensors of their own: constants, sizes, ranges. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/extract/graph/infer.h"
 
@@ -121,29 +122,15 @@ INFER(constant_of_shape)
 	return 0;
 }
 
-static const union scalar *one_int(const struct value *v)
-{
-	return v && v->kept && elem_is_int(v->elem) && shape_known(&v->shape) &&
-			       shape_count(&v->shape) == 1 && v->kept[0].i != INT_UNKNOWN
-		       ? v->kept
-		       : NULL;
-}
-
-static double one_real(const struct value *v)
-{
-	return v && v->kept && elem_is_real(v->elem) && shape_known(&v->shape) &&
-			       shape_count(&v->shape) == 1
-		       ? v->kept[0].f
-		       : (double)NAN;
-}
-
 static int real_range(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	double start = one_real(node_in(x->g, n, 0)), limit = one_real(node_in(x->g, n, 1));
-	double step = one_real(node_in(x->g, n, 2)), count = ceil((limit - start) / step);
+	double start = NAN, limit = NAN, step = NAN, count;
 	struct shape s = {1, {DIM_UNKNOWN}};
 	union scalar *to;
 
+	if (value_real(node_in(x->g, n, 0), &start) && value_real(node_in(x->g, n, 1), &limit))
+		value_real(node_in(x->g, n, 2), &step);
+	count = ceil((limit - start) / step);
 	if (count <= (double)MAX_ELEMENTS)
 		s.dim[0] = count > 0 ? (int64_t)count : 0;
 	if (infer_set(x, n, 0, &s, e))
@@ -156,36 +143,33 @@ static int real_range(struct infer *x, const struct graph_node *n, struct err *e
 
 INFER(range)
 {
-	const union scalar *start = one_int(node_in(x->g, n, 0));
-	const union scalar *limit = one_int(node_in(x->g, n, 1));
-	const union scalar *step = one_int(node_in(x->g, n, 2));
 	struct shape s = {1, {DIM_UNKNOWN}};
+	int64_t start = 0, limit, step = 0, span;
 	union scalar *to;
-	int64_t span;
 
-	if (node_in(x->g, n, 0) && elem_is_real(node_in(x->g, n, 0)->elem))
+	if (in && elem_is_real(in->elem))
 		return real_range(x, n, e);
-	if (start && limit && step) {
-		if (!step->i || step->i == INT64_MIN ||
-		    __builtin_sub_overflow(limit->i, start->i, &span) || span == INT64_MIN)
+	if (value_whole(in, &start) && value_whole(node_in(x->g, n, 1), &limit) &&
+	    value_whole(node_in(x->g, n, 2), &step)) {
+		if (!step || __builtin_sub_overflow(limit, start, &span) || span == INT64_MIN)
 			return infer_bad(x, n, e, "counts in steps that make no sense");
-		if (step->i < 0)
+		if (step < 0)
 			span = -span;
-		s.dim[0] = span > 0 ? (span - 1) / (step->i < 0 ? -step->i : step->i) + 1 : 0;
+		s.dim[0] = span > 0 ? (span - 1) / llabs(step) + 1 : 0;
 	}
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
 	if (!shape_known(&s) || !(to = infer_keep(x, n, 0)))
 		return 0;
 	for (int64_t i = 0; i < s.dim[0]; i++)
-		to[i].i = start->i + i * step->i;
+		to[i].i = start + i * step;
 	return 0;
 }
 
 INFER(one_hot)
 {
 	const struct value *values = node_in(x->g, n, 2);
-	const union scalar *depth = one_int(node_in(x->g, n, 1));
+	int64_t depth = DIM_UNKNOWN;
 	int axis;
 
 	infer_elem(x, n, 0, values->elem);
@@ -194,6 +178,7 @@ INFER(one_hot)
 	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank + 1);
 	if (axis < 0)
 		return infer_bad(x, n, e, "adds a dimension out of range");
-	shape_insert(made, axis, depth ? depth->i : DIM_UNKNOWN);
+	(void)value_whole(node_in(x->g, n, 1), &depth);
+	shape_insert(made, axis, depth);
 	return 1;
 }

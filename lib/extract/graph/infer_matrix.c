@@ -169,7 +169,6 @@ INFER(arg)
 
 INFER(topk)
 {
-	const struct value *k = node_in(x->g, n, 1);
 	const struct attr *fixed = node_attr(n, "k");
 	int64_t wanted = INT_UNKNOWN;
 	int axis;
@@ -179,8 +178,8 @@ INFER(topk)
 		return infer_bad(x, n, e, "sorts along a dimension that is not there");
 	if (fixed)
 		wanted = fixed->i;
-	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1)
-		wanted = k->kept[0].i;
+	else
+		(void)value_whole(node_in(x->g, n, 1), &wanted);
 	if (wanted != INT_UNKNOWN && (wanted < 0 || wanted > MAX_ELEMENTS))
 		return infer_bad(x, n, e, "wants an absurd number of elements, %lld",
 				 (long long)wanted);

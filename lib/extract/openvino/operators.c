@@ -56,15 +56,9 @@ int openvino_attribute(const struct call *c, const char *name, enum call_kind ki
 	}
 }
 
-/* The one number that a value holds. */
-static int holds(const struct call *c, int value, double *v)
+static struct value *value(const struct call *c, int i)
 {
-	const struct value *x = value >= 0 ? c->b->g->value[value] : NULL;
-
-	if (!x || !x->kept || !elem_is_real(x->elem) || shape_count(&x->shape) != 1)
-		return 0;
-	*v = x->kept[0].f;
-	return 1;
+	return i < 0 ? NULL : c->b->g->value[i];
 }
 
 /* The slope and the offset are inputs, where ONNX has attributes. */
@@ -73,7 +67,8 @@ static int hard_sigmoid(const struct call *c, const struct call_row *row)
 	double alpha, beta;
 	struct graph_node *n;
 
-	if (!holds(c, call_in(c, 1), &alpha) || !holds(c, call_in(c, 2), &beta))
+	if (!value_real(value(c, call_in(c, 1)), &alpha) ||
+	    !value_real(value(c, call_in(c, 2)), &beta))
 		return -1;
 	n = call_node(c, row->onnx, c->in, 1);
 	build_float(c->b, n, "alpha", (float)alpha);
@@ -86,18 +81,14 @@ static int swish(const struct call *c, const struct call_row *row)
 {
 	double beta;
 
-	if (c->nout != 1 || (call_in(c, 1) >= 0 && (!holds(c, c->in[1], &beta) || beta != 1)))
+	if (c->nout != 1 ||
+	    (call_in(c, 1) >= 0 && (!value_real(value(c, c->in[1]), &beta) || beta != 1)))
 		return -1;
 	call_make(c, "%s", row->onnx);
 	return 0;
 }
 
 /* ---- element types ---- */
-
-static struct value *value(const struct call *c, int i)
-{
-	return i < 0 ? NULL : c->b->g->value[i];
-}
 
 static int is_short(int elem)
 {
@@ -165,7 +156,8 @@ static int fake_quantize(const struct call *c, const struct call_row *row)
 	(void)row;
 	if (c->nout != 1 || levels > 256)
 		return -1;
-	is_signed = holds(c, call_in(c, 1), &low) ? low < 0 : levels < 256 || data->is_const;
+	is_signed = value_real(value(c, call_in(c, 1)), &low) ? low < 0
+							      : levels < 256 || data->is_const;
 	call_make(c, "levels = QuantizeLinear(0) output_dtype=%d; $0 = DequantizeLinear(levels)",
 		  is_signed ? VALUE_I8 : VALUE_U8);
 	return 0;

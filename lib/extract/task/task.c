@@ -34,13 +34,13 @@ static int zero_pad(const struct graph *g, const struct graph_node *pad, int spa
 {
 	const struct value *in = node_in(g, pad, 0), *fill = node_in(g, pad, 2);
 	const int64_t *pads;
+	double number;
 	int npads;
 
 	if (!node_is(pad, OP_Pad) || strcmp(node_str(pad, "mode", "constant"), "constant") != 0 ||
 	    !in || node_in(g, pad, 3) || node_float(pad, "value", 0) != 0)
 		return 0;
-	if (fill && (!fill->kept || !elem_is_real(fill->elem) || !shape_known(&fill->shape) ||
-		     shape_count(&fill->shape) != 1 || fill->kept[0].f != 0))
+	if (fill && (!value_real(fill, &number) || number != 0))
 		return 0;
 	if (infer_list(g, pad, "pads", 1, &npads, &pads) != 1 || in->shape.rank < 3 ||
 	    npads != 2 * in->shape.rank || !shape_known(&in->shape))

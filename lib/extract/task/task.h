@@ -172,8 +172,6 @@ int task_push(struct task *t, enum post kind);
  * nodes becomes a post-op (task_pattern.c). Marks all but the last node, which is returned; -1:
  * there is none. */
 int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed);
-/* Is v a real constant of one element that is known? */
-int task_scalar(const struct value *v, double *out);
 /* The bounds of a Clip. 0: they are not known, or bound nothing. */
 int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high);
 

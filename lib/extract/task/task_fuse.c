@@ -154,7 +154,7 @@ static int bound(const struct graph *g, const struct graph_node *n, const char *
 	}
 	if (!v)
 		return 0;
-	return task_scalar(v, out) ? 1 : -1;
+	return value_real(v, out) ? 1 : -1;
 }
 
 /* Bounds that are left out, or beyond every float, are the largest floats. */

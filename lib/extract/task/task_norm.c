@@ -33,11 +33,12 @@ static int next(const struct task_norm *m, int i)
 
 static int number_is(const struct value *v, double number)
 {
+	int64_t whole;
 	double is;
 
-	if (v && v->kept && elem_is_int(v->elem) && shape_count(&v->shape) == 1)
-		return (double)v->kept[0].i == number;
-	return v && task_scalar(v, &is) && is == number;
+	if (value_whole(v, &whole))
+		return (double)whole == number;
+	return value_real(v, &is) && is == number;
 }
 
 /* A mean over the last dimension, which stays. The value that it is of, or -1. */
@@ -85,7 +86,7 @@ static int find_rows(struct task_norm *m, const struct graph_node *root, int *ab
 	int mean = -1;
 
 	for (int i = 0; sum && sum->nin == 2 && i < 2; i++)
-		if (node_in(m->g, sum, !i) && task_scalar(node_in(m->g, sum, !i), &m->epsilon))
+		if (value_real(node_in(m->g, sum, !i), &m->epsilon))
 			mean = sum->in[i];
 	*above = square_of(m, mean < 0 ? -1 : mean_of(m, mean));
 	if (*above < 0)

@@ -42,15 +42,6 @@ struct match {
 	int node[NODES], n; /* so far, the last of them first */
 };
 
-int task_scalar(const struct value *v, double *out)
-{
-	if (!v->kept || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
-	    shape_count(&v->shape) != 1)
-		return 0;
-	*out = v->kept[0].f;
-	return !isnan(*out);
-}
-
 /* Is the number near this one? is_inverse: is it one over it? */
 static int is_number(const struct match *m, int value, const char **text, int is_inverse)
 {
@@ -59,7 +50,7 @@ static int is_number(const struct match *m, int value, const char **text, int is
 	double is;
 
 	*text = end;
-	return value >= 0 && task_scalar(m->g->value[value], &is) &&
+	return value >= 0 && value_real(m->g->value[value], &is) &&
 	       fabs((is_inverse ? 1 / is : is) / want - 1) < 1e-3;
 }
 

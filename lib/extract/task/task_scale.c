@@ -101,15 +101,16 @@ static int result_units(const struct graph *g, const struct task_scales *s, doub
 			double *zero)
 {
 	const struct value *z = s->y.zero < 0 ? NULL : g->value[s->y.zero];
+	int64_t whole;
 
 	*zero = 0;
-	if (s->y.scale < 0 || !task_scalar(g->value[s->y.scale], scale) || !(*scale > 0))
+	if (s->y.scale < 0 || !value_real(g->value[s->y.scale], scale) || !(*scale > 0))
 		return 0;
 	if (!z)
 		return 1;
-	if (!z->kept || shape_count(&z->shape) != 1)
+	if (!value_whole(z, &whole))
 		return 0;
-	*zero = (double)z->kept[0].i;
+	*zero = (double)whole;
 	return 1;
 }
 
