@@ -6,10 +6,15 @@
 /* Returns the next word of a list, of *n letters; NULL: there is none. */
 static const char *next(const char **list, size_t *n)
 {
-	const char *word = *list + strspn(*list, " ");
+	const char *word = *list, *end;
 
-	*n = strcspn(word, " ");
-	*list = word + *n;
+	/* Words are short: a call of strcspn() takes longer than to look at them. */
+	while (*word == ' ')
+		word++;
+	for (end = word; *end && *end != ' ';)
+		end++;
+	*n = (size_t)(end - word);
+	*list = end;
 	return *n ? word : NULL;
 }
 

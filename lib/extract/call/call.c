@@ -375,8 +375,10 @@ static const struct call_row *find_alike(const struct call_row *rows, size_t n, 
 
 const struct call_row *call_find(const struct call_row *rows, size_t n, const char *theirs)
 {
+	const size_t letters = strlen(theirs);
+
 	for (size_t i = 0; i < n; i++)
-		if (words_are(rows[i].theirs, theirs))
+		if (words_have(rows[i].theirs, theirs, letters))
 			return &rows[i];
 	return find_alike(alike, sizeof alike / sizeof *alike, theirs);
 }

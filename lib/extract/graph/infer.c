@@ -139,10 +139,7 @@ void infer_count(struct map *m, struct arena *a, const char *key)
  * node. What it reads of unknown shape is to blame for its own. */
 static void set_origin(struct infer *x, const struct graph_node *n, struct rule rule)
 {
-	/* Some make other elements each time. */
-	int all_const =
-		!words_in("andom rand ernoulli ultinomial runcatedNormal oisson", n->type) &&
-		(n->ndeps || node_is(n, OP_Constant));
+	int all_const = n->ndeps || node_is(n, OP_Constant);
 	const char *blame = rule.fn ? NULL : n->type;
 
 	for (int i = 0; i < n->ndeps; i++) {
@@ -153,6 +150,9 @@ static void set_origin(struct infer *x, const struct graph_node *n, struct rule 
 		if (v && v->blame && !blame && !shape_known(&v->shape))
 			blame = v->blame;
 	}
+	/* Some make other elements each time. */
+	if (all_const && words_in("andom rand ernoulli ultinomial runcatedNormal oisson", n->type))
+		all_const = 0;
 	for (int i = 0; i < n->nout; i++) {
 		struct value *v = node_out(x->g, n, i);
 

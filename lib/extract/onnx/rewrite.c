@@ -317,7 +317,8 @@ static const struct rewrite_row *find(const struct graph_node *n, int runs)
 	const char *domain = strcmp(n->domain, "ai.onnx") ? n->domain : "";
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].type, n->type) && !strcmp(table[i].domain, domain) && n->nin)
+		if (table[i].domain[0] == domain[0] && !strcmp(table[i].type, n->type) &&
+		    !strcmp(table[i].domain, domain) && n->nin)
 			return table[i].how[runs].fn || table[i].how[runs].onnx ? &table[i] : NULL;
 	return NULL;
 }
