@@ -92,7 +92,7 @@ static int64_t add_part(struct job *j, struct graph *g, const char *where, int64
 					   j->infer.opset};
 	int64_t macs = 0;
 
-	p.task = arena_array(j->a, struct task, TASK_PARTS * g->nnode);
+	p.task = arena_array(j->a, struct task, task_room(g, &wanted));
 	p.absorbed = arena_alloc(j->a, (size_t)g->nnode + 1);
 	p.ntask = task_find(g, &wanted, j->a, p.task, p.absorbed);
 	for (int i = 0; i < p.ntask; i++) {

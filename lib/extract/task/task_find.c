@@ -97,6 +97,17 @@ static int is_wanted(const struct graph *g, int node, const struct task_wanted *
 	return wanted->kinds != TASKS_RUN || !out || !out->is_const;
 }
 
+int64_t task_room(const struct graph *g, const struct task_wanted *wanted)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < g->nnode; i++)
+		if (wanted->kinds == TASKS_ALL || g->node[i].weighs ||
+		    operator_multiplies(g->node[i].op))
+			n += TASK_PARTS;
+	return n;
+}
+
 int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
 	      struct task *t, unsigned char *absorbed)
 {
