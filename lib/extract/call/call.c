@@ -265,23 +265,16 @@ static int between(const struct formula *f, const char *name)
 	return is_like ? build_between(f->b, out) : build_part(f->b, out, name);
 }
 
-int call_make(const struct call *c, const char *fmt, ...)
+struct formula call_formula(const struct call *c)
 {
-	const struct formula f = {.b = c->b,
-				  .in = c->in,
-				  .out = c->out,
-				  .nin = c->nin,
-				  .nout = c->nout,
-				  .is_told = c->is_told,
-				  .between = between,
-				  .ctx = (void *)c};
-	va_list ap;
-	int value;
-
-	va_start(ap, fmt);
-	value = formula_build(&f, fmt, ap);
-	va_end(ap);
-	return value;
+	return (struct formula){.b = c->b,
+				.in = c->in,
+				.out = c->out,
+				.nin = c->nin,
+				.nout = c->nout,
+				.is_told = c->is_told,
+				.between = between,
+				.ctx = (void *)c};
 }
 
 struct graph_node *call_own(const struct call *c)

@@ -148,7 +148,8 @@ struct graph_node *call_node_of(const struct call *c, const struct call_row *row
 struct graph_node *call_own(const struct call *c);
 /* Nodes of the call's inputs and outputs (lib/extract/graph/formula.h). A value that is called
  * "sum" has the type and shape of what the call makes. */
-int call_make(const struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct formula call_formula(const struct call *c);
+#define call_make(c, ...) formula_build(call_formula(c), __VA_ARGS__)
 /* A node between: of these inputs, with one output. */
 struct graph_node *call_between(const struct call *c, const char *type, const int *in, int nin,
 				int out);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,13 +230,16 @@ static int statement(struct reading *r)
 	return out[0];
 }
 
-int formula_build(const struct formula *f, const char *fmt, va_list ap)
+int formula_build(struct formula f, const char *fmt, ...)
 {
 	char text[LONGEST];
-	const int n = vsnprintf(text, sizeof text, fmt, ap);
-	struct reading r = {.f = f, .at = text};
-	int value = -1;
+	struct reading r = {.f = &f, .at = text};
+	int n, value = -1;
+	va_list ap;
 
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
 	assert(n > 0 && n < LONGEST);
 	while (*r.at)
 		value = statement(&r);
@@ -248,22 +252,15 @@ static int between_nodes(const struct formula *f, const char *name)
 	return build_value(f->b, arena_printf(f->b->a, "%.200s/%s", (const char *)f->ctx, name));
 }
 
-int formula_of_node(struct build *b, const struct graph_node *n, const char *fmt, ...)
+struct formula formula_node(struct build *b, const struct graph_node *n)
 {
-	const struct formula f = {.b = b,
-				  .in = n->in,
-				  .out = n->out,
-				  .nin = n->nin,
-				  .nout = n->nout,
-				  .attr = n->attr,
-				  .nattr = n->nattr,
-				  .between = between_nodes,
-				  .ctx = (void *)node_label(b->g, n)};
-	va_list ap;
-	int value;
-
-	va_start(ap, fmt);
-	value = formula_build(&f, fmt, ap);
-	va_end(ap);
-	return value;
+	return (struct formula){.b = b,
+				.in = n->in,
+				.out = n->out,
+				.nin = n->nin,
+				.nout = n->nout,
+				.attr = n->attr,
+				.nattr = n->nattr,
+				.between = between_nodes,
+				.ctx = (void *)node_label(b->g, n)};
 }

@@ -25,8 +25,6 @@
 #ifndef TL_EXTRACT_GRAPH_FORMULA_H
 #define TL_EXTRACT_GRAPH_FORMULA_H
 
-#include <stdarg.h>
-
 #include "lib/extract/graph/build.h"
 
 /* The nodes stand for this operator. */
@@ -45,11 +43,10 @@ struct formula {
 
 /* Adds the nodes, whose text is printed first. Returns the value that the last one makes first;
  * others that it makes come behind that in the graph. */
-int formula_build(const struct formula *f, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+int formula_build(struct formula f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds nodes that stand for a node of the graph. They have no names, and values between them have
  * the node's before their own. */
-int formula_of_node(struct build *b, const struct graph_node *n, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+struct formula formula_node(struct build *b, const struct graph_node *n);
+#define formula_of_node(b, n, ...) formula_build(formula_node(b, n), __VA_ARGS__)
 
 #endif

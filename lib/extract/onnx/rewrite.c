@@ -25,25 +25,14 @@ static int between(const struct formula *f, const char *what)
 	return rewrite_between(f->ctx, what);
 }
 
-int rewrite_make(struct rewrite *r, const char *fmt, ...)
+struct formula rewrite_formula(struct rewrite *r)
 {
-	const struct formula f = {.b = &r->b,
-				  .name = r->n->name,
-				  .in = r->n->in,
-				  .out = r->n->out,
-				  .nin = r->n->nin,
-				  .nout = r->n->nout,
-				  .attr = r->n->attr,
-				  .nattr = r->n->nattr,
-				  .between = between,
-				  .ctx = r};
-	va_list ap;
-	int value;
+	struct formula f = formula_node(&r->b, r->n);
 
-	va_start(ap, fmt);
-	value = formula_build(&f, fmt, ap);
-	va_end(ap);
-	return value;
+	f.name = r->n->name;
+	f.between = between;
+	f.ctx = r;
+	return f;
 }
 
 void rewrite_keep(struct rewrite *r)

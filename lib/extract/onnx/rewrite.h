@@ -43,7 +43,8 @@ int rewrite_out(const struct rewrite *r, int i);
 /* A value between the nodes; `what` makes its name. */
 int rewrite_between(struct rewrite *r, const char *what);
 /* Makes nodes that are named like the one that they replace (lib/extract/graph/formula.h). */
-int rewrite_make(struct rewrite *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct formula rewrite_formula(struct rewrite *r);
+#define rewrite_make(r, ...) formula_build(rewrite_formula(r), __VA_ARGS__)
 /* Keeps the node as it is. */
 void rewrite_keep(struct rewrite *r);
 /* Says of the product of a MatMulNBits, by a matrix of K rows, which groups its weights are in. */
