@@ -1,70 +1,69 @@
 #include "lib/extract/list/command.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/words.h"
 
 static const char blanks[] = " \t\r\n\"'\\";
 
-/* Which option a word is; -1: none of ours. */
-static int find(const struct command *c, const char *s, size_t n)
+/* A value may begin with a hyphen where it is a negative number. */
+static int is_option(const char *s)
 {
-	int full = n > 2 && s[0] == '-' && s[1] == '-';
-
-	for (int i = 0; n > 1 && s[0] == '-' && i < c->n; i++)
-		if (full ? c->name[i].full && words_have(c->name[i].full, s + 2, n - 2)
-			 : c->name[i].brief && words_have(c->name[i].brief, s + 1, n - 1))
-			return i;
-	return -1;
+	return s[0] == '-' && !isdigit((unsigned char)s[1]) && s[1] != '.';
 }
 
-/* An option's value does not begin like an option, but for negative numbers. */
-static int is_value(const char *s)
+void command_read(struct command *c, const char *line)
 {
-	return *s && (*s != '-' || isdigit((unsigned char)s[1]) || s[1] == '.');
-}
+	struct command_option *last = NULL;
 
-void command_read(struct command *c, const struct command_name *name, int n, const char *line)
-{
-	int last = -1;
-
-	*c = (struct command){.name = name, .n = n};
+	c->n = 0;
 	for (const char *s = line; *(s += strspn(s, blanks));) {
-		size_t length = strcspn(s, blanks), equals = strcspn(s, "= \t\r\n\"'\\");
-		int at = find(c, s, equals);
+		const size_t length = strcspn(s, blanks), letters = strcspn(s, "= \t\r\n\"'\\");
+		const int has_value = s[letters] == '=';
 
-		if (at >= 0) {
-			c->value[at] = s + equals + (s[equals] == '=');
-			c->length[at] = s[equals] == '=' ? length - equals - 1 : 0;
-			last = s[equals] == '=' ? -1 : at;
-		} else if (last >= 0 && is_value(s)) {
-			c->value[last] = s;
-			c->length[last] = length;
-			last = -1;
+		if (is_option(s) && c->n < COMMAND_OPTIONS) {
+			last = &c->option[c->n++];
+			*last = (struct command_option){s, s + letters + has_value, letters,
+							has_value ? length - letters - 1 : 0};
+			last = has_value ? NULL : last;
+		} else if (last && !is_option(s)) {
+			last->value = s;
+			last->length = length;
+			last = NULL;
 		} else {
-			last = -1;
+			last = NULL;
 		}
 		s += length;
 	}
 }
 
-int64_t command_int(const struct command *c, int i, int64_t other)
+const struct command_option *command_get(const struct command *c, const char *names)
 {
-	int64_t v = 0;
-
-	if (!c->value[i])
-		return other;
-	for (size_t k = 0; k < c->length[i]; k++) {
-		if (!isdigit((unsigned char)c->value[i][k]) || v > INT32_MAX)
-			return -1;
-		v = 10 * v + (c->value[i][k] - '0');
-	}
-	return c->length[i] ? v : -1;
+	for (int i = c->n; i-- > 0;)
+		if (words_have(names, c->option[i].name, c->option[i].letters))
+			return &c->option[i];
+	return NULL;
 }
 
-int command_is(const struct command *c, int i, const char *word)
+int64_t command_int(const struct command *c, const char *names, int64_t other)
 {
-	return c->value[i] && words_have(word, c->value[i], c->length[i]);
+	const struct command_option *o = command_get(c, names);
+	int64_t v = 0;
+
+	if (!o)
+		return other;
+	for (size_t k = 0; k < o->length; k++) {
+		if (!isdigit((unsigned char)o->value[k]) || v > INT32_MAX)
+			return -1;
+		v = 10 * v + (o->value[k] - '0');
+	}
+	return o->length ? v : -1;
+}
+
+int command_is(const struct command *c, const char *names, const char *word)
+{
+	const struct command_option *o = command_get(c, names);
+
+	return o && words_have(word, o->value, o->length);
 }

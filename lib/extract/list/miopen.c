@@ -8,46 +8,14 @@
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/told.h"
 
-enum option {
-	BATCH,
-	IC,
-	OC,
-	GROUPS,
-	SPACE,
-	IN_D,
-	IN_H,
-	IN_W,
-	FIL_D,
-	FIL_H,
-	FIL_W,
-	STRIDE_D,
-	STRIDE_H,
-	STRIDE_W,
-	PAD_D,
-	PAD_H,
-	PAD_W,
-	DIL_D,
-	DIL_H,
-	DIL_W,
-	FORW,
-	MODE,
-	PAD_MODE,
-	LAYOUT,
-	BIAS,
-	OPTIONS
-};
-
-static const struct command_name names[OPTIONS] = {
-	{"n", "batchsize"},	{"c", "in_channels"},	{"k", "out_channels"},
-	{"g", "group_count"},	{"_", "spatial_dim"},	{"!", "in_d"},
-	{"H", "in_h"},		{"W", "in_w"},		{"@", "fil_d"},
-	{"y", "fil_h"},		{"x", "fil_w"},		{"#", "conv_stride_d"},
-	{"u", "conv_stride_h"}, {"v", "conv_stride_w"}, {"$", "pad_d"},
-	{"p", "pad_h"},		{"q", "pad_w"},		{"^", "dilation_d"},
-	{"l", "dilation_h"},	{"j", "dilation_w"},	{"F", "forw"},
-	{"m", "mode"},		{"z", "pad_mode"},	{"I", "in_layout"},
-	{"b", "bias"},
-};
+/* Options that are of a dimension of space: depth, height, width. */
+static const char *const in[] = {"-! --in_d", "-H --in_h", "-W --in_w"};
+static const char *const kernel[] = {"-@ --fil_d", "-y --fil_h", "-x --fil_w"};
+static const char *const stride[] = {"-# --conv_stride_d", "-u --conv_stride_h",
+				     "-v --conv_stride_w"};
+static const char *const padding[] = {"-$ --pad_d", "-p --pad_h", "-q --pad_w"};
+static const char *const dilation[] = {"-^ --dilation_d", "-l --dilation_h", "-j --dilation_w"};
+static const char mode[] = "-z --pad_mode", layout[] = "-I --in_layout";
 
 /* The driver's defaults, for a dimension of space. */
 enum { DEFAULT_BATCH = 100, DEFAULT_CHANNELS = 3, DEFAULT_FILTERS = 32, DEFAULT_SIZE = 32 };
@@ -80,21 +48,21 @@ static void pad_same(struct told_conv *t, int i)
 
 static void understand(const struct command *c, struct told_conv *t)
 {
-	int same = command_is(c, PAD_MODE, "same"), valid = command_is(c, PAD_MODE, "valid");
+	int same = command_is(c, mode, "same"), valid = command_is(c, mode, "valid");
 
-	*t = told_conv_plain(command_int(c, SPACE, 2) == 3 ? 3 : 2);
-	t->mb = command_int(c, BATCH, DEFAULT_BATCH);
-	t->groups = command_int(c, GROUPS, 1);
-	t->ic = command_int(c, IC, DEFAULT_CHANNELS);
-	t->oc = command_int(c, OC, DEFAULT_FILTERS);
+	*t = told_conv_plain(command_int(c, "-_ --spatial_dim", 2) == 3 ? 3 : 2);
+	t->mb = command_int(c, "-n --batchsize", DEFAULT_BATCH);
+	t->groups = command_int(c, "-g --group_count", 1);
+	t->ic = command_int(c, "-c --in_channels", DEFAULT_CHANNELS);
+	t->oc = command_int(c, "-k --out_channels", DEFAULT_FILTERS);
 	for (int i = 0; i < t->space; i++) {
 		int axis = 3 - t->space + i;
 
-		t->in[i] = command_int(c, IN_D + axis, DEFAULT_SIZE);
-		t->kernel[i] = command_int(c, FIL_D + axis, DEFAULT_WINDOW);
-		t->stride[i] = command_int(c, STRIDE_D + axis, 1);
-		t->before[i] = t->after[i] = valid ? 0 : command_int(c, PAD_D + axis, 0);
-		t->dilation[i] = command_int(c, DIL_D + axis, 1);
+		t->in[i] = command_int(c, in[axis], DEFAULT_SIZE);
+		t->kernel[i] = command_int(c, kernel[axis], DEFAULT_WINDOW);
+		t->stride[i] = command_int(c, stride[axis], 1);
+		t->before[i] = t->after[i] = valid ? 0 : command_int(c, padding[axis], 0);
+		t->dilation[i] = command_int(c, dilation[axis], 1);
 		if (same)
 			pad_same(t, i);
 	}
@@ -133,7 +101,7 @@ static const char *name_of_type(const struct dtypes *d)
 static const char *refuse(const struct command *c, const char *type, const char *line,
 			  struct told_conv *t)
 {
-	int64_t forward = command_int(c, FORW, 0);
+	int64_t forward = command_int(c, "-F --forw", 0);
 
 	if (set_type(type, &t->dtype))
 		return "of other types";
@@ -153,19 +121,19 @@ static void take_conv(struct listing *l, const char *type, const char *line, con
 	const char *why;
 	int64_t macs;
 
-	command_read(&c, names, OPTIONS, options);
+	command_read(&c, options);
 	understand(&c, &t);
 	macs = told_conv_macs(&t);
 	why = refuse(&c, type, line, &t);
-	if (command_is(&c, MODE, "trans")) {
+	if (command_is(&c, "-m --mode", "trans")) {
 		listing_leave(l, type, "transposed", 1, -1);
 	} else if (why) {
 		listing_leave(l, type, why, 1, strstr(why, "search") ? 0 : macs);
-	} else if (told_conv(&t, command_is(&c, LAYOUT, "NHWC") || command_is(&c, LAYOUT, "NDHWC"),
+	} else if (told_conv(&t, command_is(&c, layout, "NHWC") || command_is(&c, layout, "NDHWC"),
 			     &w, &e)) {
 		listing_bad(l, &e);
 	} else {
-		if (command_int(&c, BIAS, 0) > 0)
+		if (command_int(&c, "-b --bias", 0) > 0)
 			w.post[w.npost++].kind = POST_BIAS;
 		if (workload_finish(&w, &e))
 			listing_bad(l, &e);

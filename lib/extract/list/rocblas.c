@@ -14,39 +14,6 @@
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/told.h"
 
-enum option {
-	FUNCTION,
-	PRECISION,
-	M,
-	N,
-	K,
-	BATCH,
-	TYPE_A,
-	TYPE_B,
-	TYPE_C,
-	STRIDE_A,
-	BETA,
-	BIAS,
-	ACTIVATION,
-	OPTIONS
-};
-
-static const struct command_name names[OPTIONS] = {
-	{"f", "function"},
-	{"r", "precision"},
-	{"m", "sizem"},
-	{"n", "sizen"},
-	{"k", "sizek"},
-	{NULL, "batch_count"},
-	{NULL, "a_type"},
-	{NULL, "b_type"},
-	{NULL, "c_type"},
-	{NULL, "stride_a"},
-	{NULL, "beta"},
-	{NULL, "bias_vector"},
-	{NULL, "activation_type"},
-};
-
 static const char mark[] = "rocblas_function:";
 
 static char *find(char *line)
@@ -59,52 +26,53 @@ static char *find(char *line)
 	return at ? at : strstr(line, mark);
 }
 
-/* The type that option i names, or the one for all; -1: none of ours. */
-static int type_of(const struct command *c, int i)
+/* The type that an option names, or the one for all; -1: none of ours. */
+static int type_of(const struct command *c, const char *name)
 {
-	if (!c->value[i])
-		i = PRECISION;
-	return c->value[i] ? told_dtype(c->value[i], c->length[i]) : DTYPE_F32;
-}
+	const struct command_option *o = command_get(c, name);
 
-/* Is a text with what is behind it, "T" or "0.000", the number 0? */
-static int is_zero(const struct command *c, int i)
-{
-	return !c->value[i] || (c->length[i] && strtod(c->value[i], NULL) == 0);
+	if (!o)
+		o = command_get(c, "-r --precision");
+	return o ? told_dtype(o->value, o->length) : DTYPE_F32;
 }
 
 static void take_command(struct listing *l, const char *line)
 {
 	struct blas_product p = {.name = "gemm"};
 	int lt = !strncmp(line, "hipblaslt", 9);
+	const struct command_option *function, *beta, *bias, *activation;
 	char name[40] = "matmul";
 	struct command c;
 
-	command_read(&c, names, OPTIONS, line);
-	if (!lt && c.value[FUNCTION]) {
-		told_copy(name, sizeof name, c.value[FUNCTION], c.length[FUNCTION]);
+	command_read(&c, line);
+	function = command_get(&c, "-f --function");
+	if (!lt && function) {
+		told_copy(name, sizeof name, function->value, function->length);
 		if (!strstr(name, "gemm")) {
 			listing_leave(l, name, "", 1, 0);
 			return;
 		}
 	}
 	p.name = name;
-	p.m = command_int(&c, M, 128);
-	p.n = command_int(&c, N, 128);
-	p.k = command_int(&c, K, 128);
-	p.batch = command_int(&c, BATCH, 1);
-	blas_types(&p, type_of(&c, TYPE_A), type_of(&c, TYPE_B), type_of(&c, TYPE_C));
-	p.is_shared = p.batch > 1 && command_int(&c, STRIDE_A, 1) == 0;
-	p.is_added = !is_zero(&c, BETA);
-	if (lt && (c.value[BIAS] || c.value[ACTIVATION])) {
-		int relu = command_is(&c, ACTIVATION, "relu"),
-		    gelu = command_is(&c, ACTIVATION, "gelu");
-		int none = !c.value[ACTIVATION] || command_is(&c, ACTIVATION, "none");
-		int bias = c.value[BIAS] && !command_is(&c, BIAS, "0");
+	p.m = command_int(&c, "-m --sizem", 128);
+	p.n = command_int(&c, "-n --sizen", 128);
+	p.k = command_int(&c, "-k --sizek", 128);
+	p.batch = command_int(&c, "--batch_count", 1);
+	blas_types(&p, type_of(&c, "--a_type"), type_of(&c, "--b_type"), type_of(&c, "--c_type"));
+	p.is_shared = p.batch > 1 && command_int(&c, "--stride_a", 1) == 0;
+	beta = command_get(&c, "--beta");
+	p.is_added = beta && (!beta->length || strtod(beta->value, NULL) != 0);
+	bias = command_get(&c, "--bias_vector");
+	activation = command_get(&c, "--activation_type");
+	if (lt && (bias || activation)) {
+		int relu = command_is(&c, "--activation_type", "relu");
+		int gelu = command_is(&c, "--activation_type", "gelu");
+		int none = !activation || command_is(&c, "--activation_type", "none");
+		int adds = bias && !command_is(&c, "--bias_vector", "0");
 
-		p.epilogue = relu   ? bias ? "RELU_BIAS" : "RELU"
-			     : gelu ? bias ? "GELU_BIAS" : "GELU"
-			     : none ? bias ? "BIAS" : "NONE"
+		p.epilogue = relu   ? adds ? "RELU_BIAS" : "RELU"
+			     : gelu ? adds ? "GELU_BIAS" : "GELU"
+			     : none ? adds ? "BIAS" : "NONE"
 				    : "other";
 	}
 	blas_take(l, &p, 1);
