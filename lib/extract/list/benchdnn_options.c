@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/words.h"
+
 /* Drivers that multiply come first. */
 static const char *const drivers[] = {"",	"conv",	     "matmul",	   "ip",      "deconv",
 				      "rnn",	"brgemm",    "sdpa",	   "graph",   "bnorm",
@@ -63,38 +65,33 @@ int benchdnn_driver_of_problem(const char *problem)
 
 enum { VALUE_MAX_BYTES = 4000 };
 
-static const struct {
-	const char *name;
-	enum benchdnn_option what;
-} options[] = {{"--dir=", BENCHDNN_DIR},
-	       {"--dt=", BENCHDNN_DT},
-	       {"--cfg=", BENCHDNN_DT},
-	       {"--stag=", BENCHDNN_STAG},
-	       {"--wtag=", BENCHDNN_WTAG},
-	       {"--bia_dt=", BENCHDNN_BIA_DT},
-	       {"--bia-dt=", BENCHDNN_BIA_DT},
-	       {"--bia_mask=", BENCHDNN_BIA_MASK},
-	       {"--bia-mask=", BENCHDNN_BIA_MASK},
-	       {"--mb=", BENCHDNN_MB},
-	       {"--attr-post-ops=", BENCHDNN_POST_OPS},
-	       {"--grouped=", BENCHDNN_GROUPED},
-	       {"--encoding=", BENCHDNN_ENCODING},
-	       {"--match=", BENCHDNN_MATCH}};
+/* They stand in the order of their numbers. */
+static const char *const options[BENCHDNN_OPTIONS] = {"--dir=",
+						      "--dt= --cfg=",
+						      "--stag=",
+						      "--wtag=",
+						      "--bia_dt= --bia-dt=",
+						      "--bia_mask= --bia-mask=",
+						      "--mb=",
+						      "--attr-post-ops=",
+						      "--grouped=",
+						      "--encoding=",
+						      "--match="};
 
 int benchdnn_options_read(struct benchdnn_options *o, const char *s, size_t n)
 {
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-		size_t k = strlen(options[i].name);
-		struct buf *value = &o->value[options[i].what];
+	for (int i = 0; i < BENCHDNN_OPTIONS; i++) {
+		size_t k = strcspn(s, "=") + 1;
+		struct buf *value = &o->value[i];
 
-		if (n < k || memcmp(s, options[i].name, k) != 0)
+		if (n < k || !words_have(options[i], s, k))
 			continue;
 		while (n > k && s[n - 1] == ',') /* no value follows it */
 			n--;
 		if (n > k + 1 && strchr("\"'", s[k]) && s[n - 1] == s[k])
 			k++, n--;
 		buf_clear(value);
-		if (n > k + VALUE_MAX_BYTES && options[i].what != BENCHDNN_GROUPED)
+		if (n > k + VALUE_MAX_BYTES && i != BENCHDNN_GROUPED)
 			return -1;
 		if (n > k)
 			buf_add(value, s + k, n - k);

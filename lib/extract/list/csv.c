@@ -12,56 +12,38 @@
 #include "lib/extract/list/listing.h"
 
 /* Columns that name dimensions, as benchmarks such as DeepBench have them: m, n, k of a product;
- * n, c, h, w, k, r, s, stride, pad and the like of a convolution. */
-enum columns {
-	COLUMNS_M,
-	COLUMNS_N, /* of a product, or the batch of a convolution */
-	COLUMNS_K, /* of a product, or the output channels of a convolution */
-	COLUMNS_BATCH,
-	COLUMNS_GROUPS,
-	COLUMNS_IC,
-	COLUMNS_IH,
-	COLUMNS_IW,
-	COLUMNS_OC,
-	COLUMNS_KH,
-	COLUMNS_KW,
-	COLUMNS_KERNEL, /* of both sides, and so on */
-	COLUMNS_SH,
-	COLUMNS_SW,
-	COLUMNS_STRIDE,
-	COLUMNS_PH,
-	COLUMNS_PW,
-	COLUMNS_PAD,
-	COLUMNS_DH,
-	COLUMNS_DW,
-	COLUMNS_DILATION,
-	COLUMNS_COUNT,
-};
+ * n, c, h, w, k, r, s, stride, pad and the like of a convolution, whose batch is n, too, and whose
+ * output channels are k. Their names stand here without underscores. KERNEL, STRIDE, PAD and
+ * DILATION are of both sides. */
+#define COLUMN_LIST(COLUMN)                                                                        \
+	COLUMN(M, "m")                                                                             \
+	COLUMN(N, "n")                                                                             \
+	COLUMN(K, "k")                                                                             \
+	COLUMN(BATCH, "b mb batch batchsize batchcount minibatch")                                 \
+	COLUMN(GROUPS, "g groups group groupcount")                                                \
+	COLUMN(IC, "c ic cin inc inchannels inputchannels channels")                               \
+	COLUMN(IH, "h ih hin inh inheight inputheight height")                                     \
+	COLUMN(IW, "w iw win inw inwidth inputwidth width")                                        \
+	COLUMN(OC, "oc cout outc outchannels outputchannels filters numfilters")                   \
+	COLUMN(KH, "r kh fh filterh filterheight kernelh kernelheight")                            \
+	COLUMN(KW, "s kw fw filterw filterwidth kernelw kernelwidth")                              \
+	COLUMN(KERNEL, "kernel kernelsize filtersize")                                             \
+	COLUMN(SH, "sh hstride strideh strideheight verticalstride")                               \
+	COLUMN(SW, "sw wstride stridew stridewidth horizontalstride")                              \
+	COLUMN(STRIDE, "stride strides")                                                           \
+	COLUMN(PH, "ph padh hpad paddingh padheight")                                              \
+	COLUMN(PW, "pw padw wpad paddingw padwidth")                                               \
+	COLUMN(PAD, "pad padding")                                                                 \
+	COLUMN(DH, "dh dilationh hdilation")                                                       \
+	COLUMN(DW, "dw dilationw wdilation")                                                       \
+	COLUMN(DILATION, "dilation")
 
-/* Their names stand here without underscores. */
-static const char *const column_names[COLUMNS_COUNT] = {
-	[COLUMNS_M] = "m",
-	[COLUMNS_N] = "n",
-	[COLUMNS_K] = "k",
-	[COLUMNS_BATCH] = "b mb batch batchsize batchcount minibatch",
-	[COLUMNS_GROUPS] = "g groups group groupcount",
-	[COLUMNS_IC] = "c ic cin inc inchannels inputchannels channels",
-	[COLUMNS_IH] = "h ih hin inh inheight inputheight height",
-	[COLUMNS_IW] = "w iw win inw inwidth inputwidth width",
-	[COLUMNS_OC] = "oc cout outc outchannels outputchannels filters numfilters",
-	[COLUMNS_KH] = "r kh fh filterh filterheight kernelh kernelheight",
-	[COLUMNS_KW] = "s kw fw filterw filterwidth kernelw kernelwidth",
-	[COLUMNS_KERNEL] = "kernel kernelsize filtersize",
-	[COLUMNS_SH] = "sh hstride strideh strideheight verticalstride",
-	[COLUMNS_SW] = "sw wstride stridew stridewidth horizontalstride",
-	[COLUMNS_STRIDE] = "stride strides",
-	[COLUMNS_PH] = "ph padh hpad paddingh padheight",
-	[COLUMNS_PW] = "pw padw wpad paddingw padwidth",
-	[COLUMNS_PAD] = "pad padding",
-	[COLUMNS_DH] = "dh dilationh hdilation",
-	[COLUMNS_DW] = "dw dilationw wdilation",
-	[COLUMNS_DILATION] = "dilation",
-};
+#define NUMBER(column, names) COLUMNS_##column,
+#define NAMES(column, names) names,
+enum columns { COLUMN_LIST(NUMBER) COLUMNS_COUNT };
+static const char *const column_names[COLUMNS_COUNT] = {COLUMN_LIST(NAMES)};
+#undef NUMBER
+#undef NAMES
 
 /* Finds the column that a name of n letters means, in capitals or not; -1: none. */
 static int columns_find(const char *name, size_t n)
