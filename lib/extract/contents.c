@@ -5,21 +5,6 @@
 
 #include "lib/base/err.h"
 
-struct content_row {
-	char *type, *why;
-	enum fate fate;
-	int64_t n, macs; /* macs: -1: that of at least one of them is not known */
-	double time_s;	 /* 0: not told */
-	size_t at;
-};
-
-struct content_model {
-	struct map row;	     /* struct content_row * */
-	int64_t macs, taken; /* known ones, and those of workloads */
-	double time_s, taken_s;
-	int64_t n;
-};
-
 int64_t contents_plus(int64_t a, int64_t b)
 {
 	int64_t r;
@@ -62,8 +47,8 @@ static struct content_row *row_of(struct content_model *m, const char *type, enu
 	return *slot;
 }
 
-void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
-		  const char *why, int64_t n, int64_t macs)
+struct content_row *contents_add(struct contents *c, const char *model, const char *type,
+				 enum fate fate, const char *why, int64_t n, int64_t macs)
 {
 	struct content_model *m = model_of(c, model);
 	struct content_row *r = row_of(m, type, fate, why);
@@ -75,16 +60,7 @@ void contents_add(struct contents *c, const char *model, const char *type, enum 
 		m->macs = contents_plus(m->macs, macs);
 	if (macs > 0 && fate == FATE_WORKLOAD)
 		m->taken = contents_plus(m->taken, macs);
-}
-
-void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
-		       const char *why, double seconds)
-{
-	struct content_model *m = model_of(c, model);
-
-	row_of(m, type, fate, why)->time_s += seconds;
-	m->time_s += seconds;
-	m->taken_s += fate == FATE_WORKLOAD ? seconds : 0;
+	return r;
 }
 
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n)
@@ -111,8 +87,6 @@ static void merge_model(struct content_model *to, const struct content_model *fr
 	to->n += from->n;
 	to->macs = contents_plus(to->macs, from->macs);
 	to->taken = contents_plus(to->taken, from->taken);
-	to->time_s += from->time_s;
-	to->taken_s += from->taken_s;
 }
 
 void contents_merge(struct contents *to, const struct contents *from)
@@ -192,8 +166,20 @@ static void put_time(struct table *t, double part, double all, int for_people)
 	put_share(t, TIME_SHARE, part, all, for_people);
 }
 
+double contents_time(const struct content_model *m, int of_workloads)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < m->row.n; i++) {
+		const struct content_row *r = m->row.item[i].value;
+
+		sum += !of_workloads || r->fate == FATE_WORKLOAD ? r->time_s : 0;
+	}
+	return sum;
+}
+
 static void put_row(struct table *t, const char *model, const struct content_model *m,
-		    const struct content_row *r, int for_people)
+		    double time_s, const struct content_row *r, int for_people)
 {
 	table_row(t);
 	table_cell(t, MODEL, "%s", model);
@@ -207,19 +193,20 @@ static void put_row(struct table *t, const char *model, const struct content_mod
 		table_cell(t, MACS, "unknown");
 	if (r->macs > 0 || (r->macs == 0 && !for_people))
 		put_share(t, SHARE, (double)r->macs, (double)m->macs, for_people);
-	put_time(t, r->time_s, m->time_s, for_people);
+	put_time(t, r->time_s, time_s, for_people);
 }
 
 static void put_model(struct table *t, const char *name, const struct content_model *m,
 		      int for_people)
 {
 	struct content_row **row = xcalloc(m->row.n, sizeof *row);
+	const double time_s = contents_time(m, 0);
 
 	for (size_t i = 0; i < m->row.n; i++)
 		row[i] = m->row.item[i].value;
 	qsort(row, m->row.n, sizeof *row, by_work);
 	for (size_t i = 0; i < m->row.n; i++)
-		put_row(t, name, m, row[i], for_people);
+		put_row(t, name, m, time_s, row[i], for_people);
 	free(row);
 	if (!for_people)
 		return;
@@ -228,13 +215,14 @@ static void put_model(struct table *t, const char *name, const struct content_mo
 	table_cell(t, TYPE, "all");
 	table_cell(t, COUNT, "%lld", (long long)m->n);
 	table_cell(t, MACS, "%lld", (long long)m->macs);
-	if (m->time_s > 0)
-		put_time(t, m->time_s, m->time_s, 1);
+	if (time_s > 0)
+		put_time(t, time_s, time_s, 1);
 	if (m->macs)
 		table_cell(t, column(t, FATE), "%.1f %% covered",
 			   100.0 * (double)m->taken / (double)m->macs);
-	if (m->time_s > 0)
-		table_cell(t, column(t, WHY), "%.1f %% of the time", 100 * m->taken_s / m->time_s);
+	if (time_s > 0)
+		table_cell(t, column(t, WHY), "%.1f %% of the time",
+			   100 * contents_time(m, 1) / time_s);
 }
 
 static void put_all(struct table *t, const struct contents *c, int for_people)
@@ -246,32 +234,35 @@ static void put_all(struct table *t, const struct contents *c, int for_people)
 static int tells_time(const struct contents *c)
 {
 	for (size_t i = 0; i < c->model.n; i++)
-		if (((const struct content_model *)c->model.item[i].value)->time_s > 0)
+		if (contents_time(c->model.item[i].value, 0) > 0)
 			return 1;
 	return 0;
 }
 
-#define HEAD(macs, time, time_share, why)                                                          \
-	{                                                                                          \
-		"model", "operator", ">count", macs, ">share", time, time_share, "becomes", why    \
-	}
-#define HEAD_WITHOUT_TIME(macs, why)                                                               \
-	{                                                                                          \
-		"model", "operator", ">count", macs, ">share", "becomes", why                      \
-	}
+/* Begins a table of these columns, which shown has room for; where no times are told, theirs are
+ * left out. */
+static void begin(struct table *t, const struct contents *c, const char *const head[COLUMNS],
+		  const char *shown[COLUMNS])
+{
+	const int times = tells_time(c);
+	int n = 0;
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (times || (i != TIME && i != TIME_SHARE))
+			shown[n++] = head[i];
+	table_init(t, shown, n);
+}
 
 void contents_text(const struct contents *c, const struct table_look *look, struct buf *out)
 {
-	static const char *const head[] =
-		HEAD(">multiply-adds", ">time", ">share of time", "why not");
-	static const char *const without[] = HEAD_WITHOUT_TIME(">multiply-adds", "why not");
+	static const char *const head[COLUMNS] = {"model",	    "operator", ">count",
+						  ">multiply-adds", ">share",	">time",
+						  ">share of time", "becomes",	"why not"};
+	const char *shown[COLUMNS];
 	static const signed char leave[] = {MACS, TIME, -1}, leave_macs[] = {MACS, -1};
 	struct table t;
 
-	if (tells_time(c))
-		table_init(&t, head, COLUMNS);
-	else
-		table_init(&t, without, sizeof without / sizeof *without);
+	begin(&t, c, head, shown);
 	t.look = *look;
 	t.leave = t.ncols == COLUMNS ? leave : leave_macs;
 	t.shorten = column(&t, WHY);
@@ -282,21 +273,17 @@ void contents_text(const struct contents *c, const struct table_look *look, stru
 
 void contents_csv(const struct contents *c, struct buf *out)
 {
-	static const char *const head[] = HEAD(">multiply_adds", ">time_s", ">time_share", "why");
-	static const char *const without[] = HEAD_WITHOUT_TIME(">multiply_adds", "why");
+	static const char *const head[COLUMNS] = {"model",	    "operator", ">count",
+						  ">multiply_adds", ">share",	">time_s",
+						  ">time_share",    "becomes",	"why"};
+	const char *shown[COLUMNS];
 	struct table t;
 
-	if (tells_time(c))
-		table_init(&t, head, COLUMNS);
-	else
-		table_init(&t, without, sizeof without / sizeof *without);
+	begin(&t, c, head, shown);
 	put_all(&t, c, 0);
 	table_csv(&t, out);
 	table_free(&t);
 }
-
-#undef HEAD
-#undef HEAD_WITHOUT_TIME
 
 void contents_free(struct contents *c)
 {

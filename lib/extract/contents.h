@@ -15,15 +15,29 @@ struct contents {
 	struct map model; /* struct content_model * */
 };
 
+struct content_model {
+	struct map row;	     /* struct content_row * */
+	int64_t macs, taken; /* known ones, and those of workloads */
+	int64_t n;
+};
+
+/* The operators of a type in a model that became the same. */
+struct content_row {
+	char *type, *why;
+	enum fate fate;
+	int64_t n, macs; /* macs: -1: that of at least one of them is not known */
+	double time_s;	 /* that they took, as a log tells; 0: not told */
+	size_t at;
+};
+
 /* a + b, or the largest number. */
 int64_t contents_plus(int64_t a, int64_t b);
 /* n operators of a type in a model. macs: the multiply-adds of all of them; 0: they do none, -1:
  * they are not known. why: why they became nothing, or "". */
-void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
-		  const char *why, int64_t n, int64_t macs);
-/* The operators that were added took so long, as a log tells. */
-void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
-		       const char *why, double seconds);
+struct content_row *contents_add(struct contents *c, const char *model, const char *type,
+				 enum fate fate, const char *why, int64_t n, int64_t macs);
+/* How long the operators of a model took, or those of them that became workloads. */
+double contents_time(const struct content_model *m, int of_workloads);
 /* n workloads. */
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n);
 /* All nodes of a graph, and those inside of its subgraphs. */

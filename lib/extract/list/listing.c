@@ -9,52 +9,32 @@
 enum { KINDS_MAX = 1000, SEEN_MAX = 100000 };
 enum { TYPE_MAX = 40, NAME_MAX_BYTES = 98, LABEL_MAX = 160 };
 
-struct listed {
-	char *type, *why;
-	int taken; /* as workloads */
-	int64_t n, macs;
-	double time_s;
-};
-
 void listing_begin(struct listing *l, struct extract *x, struct member *m)
 {
 	*l = (struct listing){.x = x, .m = m};
 	l->found.list.source_bytes = x->found.source_bytes; /* of all lists of an input */
+	extract_stem(m, &l->stem);
 }
 
-static struct listed *kind_of(struct listing *l, int taken, const char *type, const char *why)
+/* What was taken and left, of which there is something. */
+static const struct content_model *kinds(const struct listing *l)
 {
-	struct buf key = BUF_INIT;
-	struct listed *k;
-	void **slot;
+	return l->kinds.model.n ? l->kinds.model.item[0].value : NULL;
+}
 
-	if (l->kind.n >= KINDS_MAX && !taken)
+/* macs: of one of them, or -1. */
+static void count_kind(struct listing *l, enum fate fate, const char *type, const char *why,
+		       int64_t n, int64_t macs)
+{
+	char cut[TYPE_MAX + 1];
+	int64_t all = -1;
+
+	if (macs >= 0 && __builtin_mul_overflow(n, macs, &all))
+		all = INT64_MAX;
+	if (kinds(l) && kinds(l)->row.n >= KINDS_MAX && fate == FATE_NONE)
 		type = "other kinds", why = "";
-	buf_fmt(&key, "%d%.*s\n%s", taken, TYPE_MAX, type, why);
-	slot = map_put(&l->kind, key.s, key.n, NULL);
-	buf_free(&key);
-	if (*slot)
-		return *slot;
-	k = *slot = xcalloc(1, sizeof *k);
-	k->type = xstrdup(type);
-	if (strlen(k->type) > TYPE_MAX)
-		k->type[TYPE_MAX] = 0;
-	k->why = xstrdup(why);
-	k->taken = taken;
-	return k;
-}
-
-static void count_kind(struct listing *l, struct listed *k, int64_t n, int64_t macs)
-{
-	int64_t all;
-
-	if (macs < 0 || k->macs < 0)
-		k->macs = -1;
-	else
-		k->macs = contents_plus(k->macs,
-					__builtin_mul_overflow(n, macs, &all) ? INT64_MAX : all);
-	k->n = contents_plus(k->n, n);
-	l->last = k;
+	snprintf(cut, sizeof cut, "%s", type);
+	l->last = contents_add(&l->kinds, l->stem.s, cut, fate, why, n, all);
 }
 
 /* ":LINE", ":LINE:NAME", and "*I" behind them for one of several; 1: it is new. It begins with a
@@ -96,7 +76,7 @@ void listing_take(struct listing *l, const struct workload *w, const char *name,
 	k = worklist_put(&l->found.list, w, NULL, 0);
 	for (int64_t i = 1; i <= taken; i++)
 		add_source(l, k, name, n, count > 1 ? i : 0);
-	count_kind(l, kind_of(l, 1, w->op->name, ""), taken, w->flops / 2);
+	count_kind(l, FATE_WORKLOAD, w->op->name, "", taken, w->flops / 2);
 }
 
 void listing_take_once(struct listing *l, const struct workload *w, const char *name)
@@ -106,13 +86,13 @@ void listing_take_once(struct listing *l, const struct workload *w, const char *
 	l->last = NULL;
 	if (!k->source.n) {
 		add_source(l, k, name, strlen(name), 0);
-		count_kind(l, kind_of(l, 1, w->op->name, ""), 1, w->flops / 2);
+		count_kind(l, FATE_WORKLOAD, w->op->name, "", 1, w->flops / 2);
 	}
 }
 
 void listing_leave(struct listing *l, const char *type, const char *why, int64_t n, int64_t macs)
 {
-	count_kind(l, kind_of(l, 0, type, why), n, macs);
+	count_kind(l, FATE_NONE, type, why, n, macs);
 }
 
 void listing_leave_once(struct listing *l, const char *type, const char *why, const char *bytes,
@@ -144,10 +124,10 @@ static void put_left(const struct listing *l, struct buf *out)
 {
 	const char *between = "; not extracted: ";
 
-	for (size_t i = 0; i < l->kind.n; i++) {
-		const struct listed *k = l->kind.item[i].value;
+	for (size_t i = 0; kinds(l) && i < kinds(l)->row.n; i++) {
+		const struct content_row *k = kinds(l)->row.item[i].value;
 
-		if (k->taken)
+		if (k->fate == FATE_WORKLOAD)
 			continue;
 		buf_fmt(out, "%s%s", between, k->type);
 		if (*k->why)
@@ -160,19 +140,14 @@ static void put_left(const struct listing *l, struct buf *out)
 /* What share of the time that is told went into the workloads. */
 static void put_time(const struct listing *l, struct buf *out)
 {
-	double all = 0, taken = 0;
+	const double all = kinds(l) ? contents_time(kinds(l), 0) : 0;
 
-	for (size_t i = 0; i < l->kind.n; i++) {
-		const struct listed *k = l->kind.item[i].value;
-
-		all += k->time_s;
-		taken += k->taken ? k->time_s : 0;
-	}
 	if (all > 0)
-		buf_fmt(out, ", %.1f%% of the %.3g s that it tells of", 100 * taken / all, all);
+		buf_fmt(out, ", %.1f%% of the %.3g s that it tells of",
+			100 * contents_time(kinds(l), 1) / all, all);
 }
 
-static void tell(struct listing *l, const char *stem)
+static void tell(struct listing *l)
 {
 	struct buf sum = BUF_INIT;
 
@@ -180,45 +155,28 @@ static void tell(struct listing *l, const char *stem)
 	buf_str(&sum, " extracted");
 	put_time(l, &sum);
 	put_left(l, &sum);
-	extract_report(l->x, "%s: %s", stem, sum.s);
+	extract_report(l->x, "%s: %s", l->stem.s, sum.s);
 	buf_free(&sum);
-}
-
-static void show(struct listing *l, const char *stem)
-{
-	for (size_t i = 0; i < l->kind.n; i++) {
-		const struct listed *k = l->kind.item[i].value;
-		enum fate fate = k->taken ? FATE_WORKLOAD : FATE_NONE;
-
-		contents_add(l->x->contents, stem, k->type, fate, k->why, k->n, k->macs);
-		contents_add_time(l->x->contents, stem, k->type, fate, k->why, k->time_s);
-	}
 }
 
 void listing_end(struct listing *l)
 {
-	struct buf stem = BUF_INIT;
+	tell(l);
+	for (size_t i = 0; l->x->contents && kinds(l) && i < kinds(l)->row.n; i++) {
+		const struct content_row *k = kinds(l)->row.item[i].value;
 
-	extract_stem(l->m, &stem);
-	tell(l, stem.s);
-	if (l->x->contents)
-		show(l, stem.s);
+		contents_add(l->x->contents, l->stem.s, k->type, k->fate, k->why, k->n, k->macs)
+			->time_s += k->time_s;
+	}
 	collect_finish(l->x, &l->found, l->m);
-	buf_free(&stem);
 	listing_drop(l);
 }
 
 void listing_drop(struct listing *l)
 {
+	buf_free(&l->stem);
 	buf_free(&l->found.all);
 	worklist_free(&l->found.list);
-	for (size_t i = 0; i < l->kind.n; i++) {
-		struct listed *k = l->kind.item[i].value;
-
-		free(k->type);
-		free(k->why);
-		free(k);
-	}
-	map_free(&l->kind);
+	contents_free(&l->kinds);
 	map_free(&l->seen);
 }

@@ -18,9 +18,10 @@ struct listing {
 
 	/* Private. */
 	struct collected found;
-	struct map kind; /* struct listed *: by fate, type and reason */
-	struct map seen; /* what was left once, by hash */
-	struct listed *last;
+	struct buf stem;
+	struct contents kinds; /* of the stem: what was taken and left, by type and reason */
+	struct map seen;       /* what was left once, by hash */
+	struct content_row *last;
 	int64_t taken, last_line, of_line; /* of_line: of them, in the last line */
 };
 
