@@ -35,7 +35,7 @@ struct gguf {
 	struct map key;		  /* struct gguf_value * */
 	struct gguf_tensor *tensor;
 	int ntensor;
-	struct map by_name; /* struct gguf_tensor * */
+	struct map by_name; /* place of the tensor + 1 */
 	struct id hash;
 };
 

@@ -264,13 +264,15 @@ static void add_tensor(struct network *n, const struct gguf_tensor *t)
 /* Where blocks of a kind have their names and numbers. */
 struct stack {
 	const char *prefix; /* of its blocks, before their number */
-	const char *heads, *key_size, *value_size;
-	int is_own; /* the keys are the architecture's */
+	const char *keys;   /* what the keys begin with; NULL: with the architecture */
 };
 
-static int64_t number(const struct network *n, const struct stack *s, const char *key, int layer)
+static int64_t number(const struct network *n, const struct stack *s, const char *what, int layer)
 {
-	return s->is_own ? gguf_own(n->f, key, layer, 0) : gguf_number(n->f, key, layer, 0);
+	char key[80];
+
+	snprintf(key, sizeof key, "%sattention.%s", s->keys ? s->keys : "", what);
+	return s->keys ? gguf_number(n->f, key, layer, 0) : gguf_own(n->f, key, layer, 0);
 }
 
 static const struct gguf_tensor *part(const struct network *n, const char *block, const char *what)
@@ -292,8 +294,8 @@ static void head_sizes(const struct network *n, const struct stack *s, const cha
 		out = part(n, block, "attn_out");
 	if (!out)
 		out = part(n, block, "attn_o");
-	*key = number(n, s, s->key_size, layer);
-	*value_size = number(n, s, s->value_size, layer);
+	*key = number(n, s, "key_length", layer);
+	*value_size = number(n, s, "value_length", layer);
 	if (q && *key <= 0 && q->dim[1] % heads == 0)
 		*key = q->dim[1] / heads;
 	if (out && *value_size <= 0 && out->dim[0] % heads == 0)
@@ -319,7 +321,7 @@ static void attend(struct network *n, const char *block, const char *what, int64
 static void add_block(struct network *n, const struct stack *s, const char *block, int layer,
 		      const struct gguf_tensor *query)
 {
-	int64_t heads = number(n, s, s->heads, layer), key = 0, value_size = 0, rows, columns;
+	int64_t heads = number(n, s, "head_count", layer), key = 0, value_size = 0, rows, columns;
 
 	if (heads > 0)
 		head_sizes(n, s, block, layer, heads, &key, &value_size);
@@ -329,7 +331,7 @@ static void add_block(struct network *n, const struct stack *s, const char *bloc
 		return;
 	}
 	rows = rows_of(n, query);
-	columns = s->is_own && !words_begin("enc.", s->prefix) ? rows + n->s->past : rows;
+	columns = !s->keys && !words_begin("enc.", s->prefix) ? rows + n->s->past : rows;
 	attend(n, block, "attn", heads, rows, columns, key, value_size);
 	if (part(n, block, "cross_attn_q"))
 		attend(n, block, "cross_attn", heads, rows, n->s->seq, key, value_size);
@@ -350,22 +352,11 @@ static int queries_of(const char *name, const char *prefix)
 
 static void add_attention(struct network *n)
 {
-#define VISION "clip.vision."
-#define AUDIO "clip.audio."
-	static const struct stack stacks[] = {
-		{"blk.", "attention.head_count", "attention.key_length", "attention.value_length",
-		 1},
-		{"enc.blk.", "attention.head_count", "attention.key_length",
-		 "attention.value_length", 1},
-		{"dec.blk.", "attention.head_count", "attention.key_length",
-		 "attention.value_length", 1},
-		{"v.blk.", VISION "attention.head_count", VISION "attention.key_length",
-		 VISION "attention.value_length", 0},
-		{"a.blk.", AUDIO "attention.head_count", AUDIO "attention.key_length",
-		 AUDIO "attention.value_length", 0},
-	};
-#undef VISION
-#undef AUDIO
+	static const struct stack stacks[] = {{"blk.", NULL},
+					      {"enc.blk.", NULL},
+					      {"dec.blk.", NULL},
+					      {"v.blk.", "clip.vision."},
+					      {"a.blk.", "clip.audio."}};
 
 	for (int i = 0; i < n->f->ntensor; i++)
 		for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++) {

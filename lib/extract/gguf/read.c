@@ -231,31 +231,7 @@ static int read_tensor(struct reader *r, struct gguf_tensor *t)
 	slot = map_put(&r->f->by_name, t->name, strlen(t->name), &isnew);
 	if (!isnew)
 		return err_set(r->e, "two tensors have the name '%s'", t->name);
-	*slot = t;
-	return 0;
-}
-
-/* Tensors come one after the other: room for all would be as false as their number. */
-static int read_tensors(struct reader *r, uint64_t n)
-{
-	struct gguf *f = r->f;
-	int cap = 0;
-
-	for (f->ntensor = 0; (uint64_t)f->ntensor < n; f->ntensor++) {
-		if (f->ntensor == cap) {
-			struct gguf_tensor *old = f->tensor;
-
-			cap = cap ? 2 * cap : 64;
-			f->tensor = arena_array(f->a, struct gguf_tensor, cap);
-			for (int i = 0; i < f->ntensor; i++) {
-				f->tensor[i] = old[i];
-				*map_put(&f->by_name, old[i].name, strlen(old[i].name), NULL) =
-					&f->tensor[i];
-			}
-		}
-		if (read_tensor(r, &f->tensor[f->ntensor]))
-			return -1;
-	}
+	*slot = (void *)(intptr_t)r->f->ntensor;
 	return 0;
 }
 
@@ -281,7 +257,12 @@ static int read_head(struct reader *r)
 	while (nkey--)
 		if (read_key(r))
 			return -1;
-	return read_tensors(r, ntensor);
+	/* Tensors come one after the other: room for all would be as false as their number. */
+	while (ntensor--)
+		if (read_tensor(r, arena_add(r->f->a, &r->f->tensor, &r->f->ntensor,
+					     sizeof *r->f->tensor)))
+			return -1;
+	return 0;
 }
 
 int gguf_read(struct gguf *f, struct pull *in, struct arena *a, struct err *e)
@@ -324,5 +305,7 @@ int64_t gguf_own(const struct gguf *f, const char *key, int layer, int64_t other
 
 const struct gguf_tensor *gguf_tensor(const struct gguf *f, const char *tensor)
 {
-	return map_get(&f->by_name, tensor, strlen(tensor));
+	const intptr_t place = (intptr_t)map_get(&f->by_name, tensor, strlen(tensor));
+
+	return place ? &f->tensor[place - 1] : NULL;
 }

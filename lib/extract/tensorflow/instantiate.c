@@ -57,17 +57,8 @@ static int find(const struct scope *s, const char *text, struct reference *ref)
 	if (!i || k < 0 || k >= MOST_OUTPUTS)
 		return -1;
 	ref->out = (int)k;
-	if (colon || (*rest && (*rest < '0' || *rest > '9'))) {
-		char output[64];
-
-		if (colon && (size_t)(colon - rest) < sizeof output) {
-			memcpy(output, rest, (size_t)(colon - rest));
-			output[colon - rest] = 0;
-			ref->out += tensorflow_output(s->node[ref->node].type, output);
-		} else {
-			ref->out = tensorflow_output(s->node[ref->node].type, rest);
-		}
-	}
+	if (colon || (*rest && (*rest < '0' || *rest > '9')))
+		ref->out += tensorflow_output(s->node[ref->node].type, rest, strcspn(rest, ":"));
 	return 0;
 }
 

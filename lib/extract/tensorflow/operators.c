@@ -1,6 +1,7 @@
 /* Which operator of ONNX, or which several, an operator of TensorFlow is. */
 #include <string.h>
 
+#include "lib/base/words.h"
 #include "lib/extract/call/compose.h"
 #include "lib/extract/tensorflow/tensorflow.h"
 
@@ -209,15 +210,14 @@ void tensorflow_operator(const struct call *c)
 	call_convert(c, call_find_shared(rows, sizeof rows / sizeof *rows, c->type));
 }
 
-int tensorflow_output(const char *type, const char *name)
+int tensorflow_output(const char *type, const char *name, size_t n)
 {
 	static const struct {
-		const char *type, *output[6];
-	} rows_of_results[] = {
+		const char *types, *output[6];
+	} results[] = {
 		{"FusedBatchNorm", {"y", "batch_mean", "batch_variance"}},
 		{"TopKV2", {"values", "indices"}},
-		{"Switch", {"output_false", "output_true"}},
-		{"RefSwitch", {"output_false", "output_true"}},
+		{"Switch RefSwitch", {"output_false", "output_true"}},
 		{"Merge", {"output", "value_index"}},
 		{"Unique", {"y", "idx"}},
 		{"MaxPoolWithArgmax", {"output", "argmax"}},
@@ -225,10 +225,10 @@ int tensorflow_output(const char *type, const char *name)
 		{"CudnnRNN", {"output", "output_h", "output_c"}},
 	};
 
-	for (size_t i = 0; i < sizeof rows_of_results / sizeof *rows_of_results; i++)
-		if (!strncmp(type, rows_of_results[i].type, strlen(rows_of_results[i].type)))
-			for (int k = 0; k < 6 && rows_of_results[i].output[k]; k++)
-				if (!strcmp(name, rows_of_results[i].output[k]))
-					return k;
+	for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+		for (int k = 0; k < 6 && results[i].output[k]; k++)
+			if (words_begin(results[i].types, type) &&
+			    words_have(results[i].output[k], name, n))
+				return k;
 	return 0;
 }
