@@ -29,20 +29,20 @@ static int64_t int_mod(int64_t a, int64_t b, int is_fmod)
 	return !is_fmod && r && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* This case of a switch says what an operator makes of its operands. */
+#define GIVES(op, value)                                                                           \
+	case OP_##op:                                                                              \
+		return value
+
 /* Comparisons, by the sign of a - b; *known is cleared for what is none. */
 static int64_t compare(enum node_op op, int sign, int *known)
 {
 	switch (op) {
-	case OP_Equal:
-		return sign == 0;
-	case OP_Greater:
-		return sign > 0;
-	case OP_GreaterOrEqual:
-		return sign >= 0;
-	case OP_Less:
-		return sign < 0;
-	case OP_LessOrEqual:
-		return sign <= 0;
+		GIVES(Equal, sign == 0);
+		GIVES(Greater, sign > 0);
+		GIVES(GreaterOrEqual, sign >= 0);
+		GIVES(Less, sign < 0);
+		GIVES(LessOrEqual, sign <= 0);
 	default:
 		*known = 0;
 		return 0;
@@ -57,29 +57,18 @@ static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int 
 	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
 		return INT_UNKNOWN;
 	switch (n->op) {
-	case OP_Add:
-	case OP_Sum:
-		return __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	case OP_Sub:
-		return __builtin_sub_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	case OP_Mul:
-		return __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r;
-	case OP_Div:
-		return int_div(a, b);
-	case OP_FloorDiv:
-		return int_floor_div(a, b);
-	case OP_Mod:
-		return int_mod(a, b, node_int(n, "fmod", 0) != 0);
-	case OP_Max:
-		return a > b ? a : b;
-	case OP_Min:
-		return a < b ? a : b;
-	case OP_And:
-		return a && b;
-	case OP_Or:
-		return a || b;
-	case OP_Xor:
-		return !a != !b;
+		GIVES(Add, __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r);
+		GIVES(Sum, __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r);
+		GIVES(Sub, __builtin_sub_overflow(a, b, &r) ? INT_UNKNOWN : r);
+		GIVES(Mul, __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r);
+		GIVES(Div, int_div(a, b));
+		GIVES(FloorDiv, int_floor_div(a, b));
+		GIVES(Mod, int_mod(a, b, node_int(n, "fmod", 0) != 0));
+		GIVES(Max, a > b ? a : b);
+		GIVES(Min, a < b ? a : b);
+		GIVES(And, a && b);
+		GIVES(Or, a || b);
+		GIVES(Xor, !a != !b);
 	default:
 		return compare(n->op, (a > b) - (a < b), known);
 	}
@@ -90,25 +79,16 @@ static double real_binary(enum node_op op, double a, double b, int *known)
 	const int is_known = !isnan(a) && !isnan(b);
 
 	switch (op) {
-	case OP_Add:
-	case OP_Sum:
-		return a + b;
-	case OP_Sub:
-		return a - b;
-	case OP_Mul:
-		return a * b;
-	case OP_Div:
-		return a / b;
-	case OP_FloorDiv:
-		return floor(a / b);
-	case OP_Pow:
-		return pow(a, b);
-	case OP_Max:
-		return is_known ? fmax(a, b) : NAN;
-	case OP_Min:
-		return is_known ? fmin(a, b) : NAN;
-	case OP_Mod:
-		return fmod(a, b);
+		GIVES(Add, a + b);
+		GIVES(Sum, a + b);
+		GIVES(Sub, a - b);
+		GIVES(Mul, a * b);
+		GIVES(Div, a / b);
+		GIVES(FloorDiv, floor(a / b));
+		GIVES(Pow, pow(a, b));
+		GIVES(Max, is_known ? fmax(a, b) : NAN);
+		GIVES(Min, is_known ? fmin(a, b) : NAN);
+		GIVES(Mod, fmod(a, b));
 	default:
 		*known &= !is_known;
 		return NAN;
@@ -120,21 +100,15 @@ static int64_t int_unary(enum node_op op, int64_t a, int *known)
 	if (a == INT_UNKNOWN)
 		return a;
 	switch (op) {
-	case OP_Identity:
-	case OP_Dropout:
-	case OP_Floor:
-	case OP_Ceil:
-		return a;
-	case OP_Neg:
-		return -a;
-	case OP_Abs:
-		return a < 0 ? -a : a;
-	case OP_Not:
-		return !a;
-	case OP_Sign:
-		return (a > 0) - (a < 0);
-	case OP_Relu:
-		return a < 0 ? 0 : a;
+		GIVES(Identity, a);
+		GIVES(Dropout, a);
+		GIVES(Floor, a);
+		GIVES(Ceil, a);
+		GIVES(Neg, -a);
+		GIVES(Abs, a < 0 ? -a : a);
+		GIVES(Not, !a);
+		GIVES(Sign, (a > 0) - (a < 0));
+		GIVES(Relu, a < 0 ? 0 : a);
 	default:
 		*known = 0;
 		return 0;
@@ -144,31 +118,19 @@ static int64_t int_unary(enum node_op op, int64_t a, int *known)
 static double real_unary(enum node_op op, double a, int *known)
 {
 	switch (op) {
-	case OP_Identity:
-	case OP_Dropout:
-		return a;
-	case OP_Neg:
-		return -a;
-	case OP_Abs:
-		return fabs(a);
-	case OP_Floor:
-		return floor(a);
-	case OP_Ceil:
-		return ceil(a);
-	case OP_Round:
-		return nearbyint(a);
-	case OP_Sqrt:
-		return sqrt(a);
-	case OP_Relu:
-		return a < 0 ? 0 : a;
-	case OP_Exp:
-		return exp(a);
-	case OP_Log:
-		return log(a);
-	case OP_Reciprocal:
-		return 1 / a;
-	case OP_Sign:
-		return isnan(a) ? a : (a > 0) - (a < 0);
+		GIVES(Identity, a);
+		GIVES(Dropout, a);
+		GIVES(Neg, -a);
+		GIVES(Abs, fabs(a));
+		GIVES(Floor, floor(a));
+		GIVES(Ceil, ceil(a));
+		GIVES(Round, nearbyint(a));
+		GIVES(Sqrt, sqrt(a));
+		GIVES(Relu, a < 0 ? 0 : a);
+		GIVES(Exp, exp(a));
+		GIVES(Log, log(a));
+		GIVES(Reciprocal, 1 / a);
+		GIVES(Sign, isnan(a) ? a : (a > 0) - (a < 0));
 	default:
 		*known = 0;
 		return 0;
