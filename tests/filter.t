@@ -17,6 +17,10 @@ ok $? 'the same input gives the same output'
 ok $? 'it keeps k a workload'
 "$bin/tl-check" -q "$tmp/a"
 ok $? 'what it writes is well formed'
+{ sed 's/"workload":{[^{}]*}/"workload":""/' "$tmp/in" | candidates | head -n 2; sed '/"type":"end"/q' "$tmp/in"; } |
+	filter -k 20 >"$tmp/b" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':1: workload: .*not an object' "$tmp/err" && "$bin/tl-check" -q "$tmp/b" && [ "$(candidates "$tmp/b" | wc -l)" -eq 20 ]
+ok $? 'a candidate whose workload is an empty string is a bad line'
 sed 's/,"score":{[^}]*}//' "$tmp/a" | candidates | sort >"$tmp/kept"
 candidates "$tmp/in" | sort | comm -13 - "$tmp/kept" | wc -l | grep -qx ' *0'
 ok $? 'but for the score, candidates are the lines that came'

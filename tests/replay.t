@@ -241,6 +241,10 @@ ok $? 'input cut off inside a group: told, not closed, exit 3'
 sed 's/"candidate_id":"......../"candidate_id":"00000000/' "$tmp/c" | "$bin/tl-replay" --from "$tmp/rec" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q ':2: ' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
 ok $? 'an id that disagrees is a bad line'
+sed 's/"workload":{[^{}]*}/"workload":""/' "$tmp/c" >"$tmp/empty"
+"$bin/tl-replay" --from "$tmp/rec" "$tmp/empty" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':2: workload: .*not an object' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
+ok $? 'so is a candidate whose workload is an empty string'
 "$bin/tl-replay" --final 0 --from "$tmp/rec" -o "$tmp/out" "$tmp/c" && cmp -s "$tmp/out" "$tmp/sim"
 ok $? '-o writes to a file'
 mkfifo "$tmp/fifo"

@@ -179,7 +179,8 @@ int candidate_read(struct candidate_reader *r, struct candidate *c, const struct
 {
 	const struct json *v = json_get(d, d->tok, "workload");
 
-	if (!v || v->n != r->text.n || memcmp(v->s, r->text.s, v->n) != 0) {
+	/* An empty string has no bytes to compare, and the reader has none at first. */
+	if (!v || v->type != JSON_OBJ || v->n != r->text.n || memcmp(v->s, r->text.s, v->n) != 0) {
 		buf_clear(&r->text);
 		if (workload_from_json(&r->w, d, v, e) < 0)
 			return err_in(e, "workload");
