@@ -930,7 +930,10 @@ int main(int argc, char **argv)
 	if (strict)
 		strict_set();
 	rec_stop_on_signals();
-	there = store_find(database, &path, &e);
+	/* A prediction needs no database, and so no place for one. */
+	there = predict && budget_s <= 0 && !store_has_place(database)
+			? 0
+			: store_find(database, &path, &e);
 	q.path = path.s;
 	if (there < 0) {
 		status = opt_fail(&program, &e);

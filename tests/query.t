@@ -321,6 +321,9 @@ remark='{"tl":1,"type":"remark"}'
 sed "2a$remark" "$tmp/several" | "$bin/tl-query" --predict -m none -d "$tmp/no.db" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 4 ] && [ "$(problems "$tmp/out")" = "$(problems "$tmp/several" | sed "2a$remark")" ]
 ok $? 'predictions come in the order of the workloads, and of what is passed on' || sed 's/^/# /' "$tmp/err"
+env -u HOME -u XDG_DATA_HOME -u TL_DB "$bin/tl-query" --predict -m none --op=matmul --prob=33x64:64x65 >"$tmp/noplace" 2>"$tmp/noplace.err"
+[ $? -eq 4 ] && grep -q '"type":"candidate"' "$tmp/noplace"
+ok $? 'a prediction needs no place for a database' || sed 's/^/# /' "$tmp/noplace.err"
 while read -r line; do
 	echo "$line" | "$bin/tl-query" --predict -m none -d "$tmp/no.db" 2>"$tmp/err"
 done <"$tmp/several" >"$tmp/one"

@@ -22,6 +22,20 @@ static int make_folder(const char *path, struct err *e)
 	return rc;
 }
 
+static int is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+int store_has_place(const char *given)
+{
+	const char *data = getenv("XDG_DATA_HOME");
+
+	return given || is_set("TL_DB") || (data && *data == '/') || is_set("HOME");
+}
+
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e)
 {
 	const char *db = getenv("TL_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");

@@ -44,6 +44,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
 /* The database's path, or its address: given, else $TL_DB, else
  * ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
+/* Does anything say where the database is? Where nothing does, store_default_path() fails. */
+int store_has_place(const char *given);
 /* Is there a file? 1; 0: no; -1: that cannot be found out. Of an address it is always 1. */
 int store_is_there(const char *path, struct err *e);
 /* The path for reading, as above, and whether there is a file: 1; 0: not yet; -1. It is a
