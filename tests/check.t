@@ -48,6 +48,9 @@ bad 'null in a field that is never null' "$w,\"budget\":null,\"budget_why\":\"r\
 bad 'knobs that are no whole numbers' "$w,\"incumbent\":{\"candidate_id\":\"$id\",\"latency_s\":1,\"knobs\":{\"vl\":1.5}}}" 'incumbent: "knobs" is not an object of whole numbers'
 bad 'a record that tl-gen writes for another program' "${start}\"ask\",\"n\":64,\"seed\":1}" '"round" is missing'
 bad 'a negative time' "$w,\"wait_s\":-1}" 'quantity'
+bad 'a time beyond all measure' "$w,\"wait_s\":1e300}" 'quantity from 0 to 1e30'
+bad 'null with null for a reason' "$w,\"budget\":null,\"budget_why\":null}" 'reason'
+bad 'null with an empty reason' "$w,\"budget\":null,\"budget_why\":\"\"}" 'reason'
 bad 'impossible dimensions' "${start}\"workload\",\"op\":\"matmul\",\"prob\":\"2x3:4x5\"}" 'differ'
 bad 'a candidate without a workload' "${start}\"candidate\",\"target\":\"cpu\"}" 'workload'
 

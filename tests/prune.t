@@ -165,6 +165,9 @@ ok $? 'an operator without candidates stops'
 echo '{"tl":1,"type":"workload","op":"conv2d"}' | cat - "$wl" | prune -d "$tmp/db" >/dev/null 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q ':1: ' "$tmp/err"
 ok $? 'a bad record is named and gives status 3'
+sed 's/"type":"workload",/&"round":9007199254740991,/' "$wl" | prune --no-db --all >"$tmp/out" &&
+	grep -q '"round":9007199254740991' "$tmp/out" && "$bin/tl-check" -q "$tmp/out"
+ok $? 'the largest round of a record is the last one'
 [ "$(echo '{"tl":1,"type":"novel"}' | prune --no-db)" = '{"tl":1,"type":"novel"}' ]
 ok $? 'other records pass through'
 

@@ -73,8 +73,10 @@ void field_number(struct buf *out, const char *key, double v)
 
 void field_integer(struct buf *out, const char *key, int64_t v)
 {
+	static const int64_t most = ((int64_t)1 << 53) - 1; /* in a record */
+
 	field_name(out, key);
-	buf_int(out, v);
+	buf_int(out, v > most ? most : v < -most ? -most : v);
 }
 
 void field_flag(struct buf *out, const char *key, int v)

@@ -78,7 +78,7 @@ static int is_number(const struct json *v)
 {
 	double x;
 
-	return json_num(v, &x) == 0 && x >= 0;
+	return json_num(v, &x) == 0 && x >= 0 && x <= RECORD_MOST;
 }
 
 static int is_text(const struct json *v)
@@ -97,7 +97,7 @@ static int is_interval(const struct json_doc *d, const struct json *v)
 	double a, b;
 
 	return v->type == JSON_ARR && v->size == 2 && !json_num(lo, &a) && !json_num(hi, &b) &&
-	       a >= 0 && a <= b;
+	       a >= 0 && a <= b && b <= RECORD_MOST;
 }
 
 static int is_array_of(const struct json_doc *d, const struct json *v,
@@ -152,13 +152,13 @@ static const char *wanted(const struct json_doc *d, const struct json *v,
 	case RECORD_COUNT:
 		return is_count(v) ? NULL : "a whole number, 0 or more";
 	case RECORD_NUMBER:
-		return is_number(v) ? NULL : "a number, 0 or more";
+		return is_number(v) ? NULL : "a number from 0 to 1e30";
 	case RECORD_REAL:
 		return is_real(v) ? NULL : "a number";
 	case RECORD_INTERVAL:
 		return is_interval(d, v) ? NULL : "an interval [low, high]";
 	case RECORD_NUMBERS:
-		return is_array_of(d, v, is_number) ? NULL : "an array of numbers, 0 or more";
+		return is_array_of(d, v, is_number) ? NULL : "an array of numbers from 0 to 1e30";
 	case RECORD_TEXTS:
 		return is_array_of(d, v, is_text) ? NULL : "an array of strings";
 	case RECORD_OBJECT:
@@ -170,8 +170,9 @@ static const char *wanted(const struct json_doc *d, const struct json *v,
 	case RECORD_CHOICES:
 		return is_choices(d, v) ? NULL : "an object of arrays of whole numbers by name";
 	case RECORD_AMOUNTS:
-		return is_object_of(d, v, is_number) ? NULL
-						     : "an object of numbers by name, 0 or more";
+		return is_object_of(d, v, is_number)
+			       ? NULL
+			       : "an object of numbers by name, from 0 to 1e30";
 	}
 	return NULL;
 }
@@ -193,9 +194,12 @@ static int has_reason(const struct json_doc *d, const struct json *obj, const ch
 	struct record_reasons r;
 
 	record_reasons(name, n, &r);
-	for (int i = 0; i < r.n; i++)
-		if (json_get(d, obj, r.name[i]))
+	for (int i = 0; i < r.n; i++) {
+		const struct json *why = json_get(d, obj, r.name[i]);
+
+		if (why && why->type == JSON_STR && why->n)
 			return 1;
+	}
 	return 0;
 }
 
@@ -301,7 +305,7 @@ int record_check_quantities(const struct json_doc *d, const struct json *obj, st
 		if (v->type == JSON_NULL && !has_reason(d, obj, k->s, k->n))
 			return no_reason(k->s, k->n, e);
 		if (is_quantity(k) && v->type != JSON_NULL && v->type != JSON_ARR && !is_number(v))
-			return err_set(e, "\"%.*s\" is not a quantity, 0 or more",
+			return err_set(e, "\"%.*s\" is not a quantity from 0 to 1e30",
 				       k->n < 60 ? (int)k->n : 60, k->s);
 		if (v->type == JSON_OBJ && record_check_quantities(d, v, e) < 0)
 			return -1;

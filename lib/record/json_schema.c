@@ -40,7 +40,7 @@ static const char time_of_day[] =
 	"\"type\":\"string\",\"maxLength\":24,\"pattern\":\"^[0-9]{4}-"
 	"((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
 	"02-(0[1-9]|[12][0-9]))T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)[.][0-9]{3}Z$\"";
-static const char number[] = "\"type\":\"number\",\"minimum\":0";
+static const char number[] = "\"type\":\"number\",\"minimum\":0,\"maximum\":1e30";
 
 static void put_words(const struct record_word *w, struct buf *out)
 {
@@ -221,7 +221,7 @@ static void put_quantities(struct buf *out)
 {
 	buf_str(out, "\n  \"any\":true,\n  \"quantities\":{\"properties\":{\"x\":true},"
 		     "\"patternProperties\":{\"(_s|_J|bytes)$\":{\"type\":[\"number\",\"array\","
-		     "\"null\"],\"minimum\":0}},"
+		     "\"null\"],\"minimum\":0,\"maximum\":1e30}},"
 		     "\"additionalProperties\":{\"$ref\":\"#/$defs/quantities\"}}");
 }
 

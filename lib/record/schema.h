@@ -14,6 +14,10 @@
 
 #include "lib/io/json.h"
 
+/* The largest number of a field: what is larger measures nothing, and sums of it would not be
+ * finite. */
+#define RECORD_MOST 1e30
+
 enum record_kind {
 	RECORD_TEXT,
 	RECORD_WORD,	 /* one of the field's words */
@@ -22,16 +26,16 @@ enum record_kind {
 	RECORD_TIME,	 /* of day: 2026-11-21T09:00:00.000Z */
 	RECORD_FLAG,	 /* true or false */
 	RECORD_COUNT,	 /* a whole number, 0 or more */
-	RECORD_NUMBER,	 /* a number, 0 or more */
+	RECORD_NUMBER,	 /* a number from 0 to RECORD_MOST */
 	RECORD_REAL,	 /* any number */
-	RECORD_INTERVAL, /* an array of two numbers, the lower one first */
-	RECORD_NUMBERS,	 /* an array of numbers, 0 or more */
+	RECORD_INTERVAL, /* an array of two such numbers, the lower one first */
+	RECORD_NUMBERS,	 /* an array of such numbers */
 	RECORD_TEXTS,	 /* an array of strings */
 	RECORD_OBJECT,	 /* with the fields of the field's object */
 	RECORD_OBJECTS,	 /* an array of such objects */
 	RECORD_KNOBS,	 /* an object: whole numbers by name */
 	RECORD_CHOICES,	 /* an object: arrays of whole numbers by name */
-	RECORD_AMOUNTS,	 /* an object: numbers by name, 0 or more */
+	RECORD_AMOUNTS,	 /* an object: such numbers by name */
 };
 
 enum record_need {

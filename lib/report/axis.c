@@ -22,6 +22,8 @@ struct axis axis_linear(double lo, double hi, double from, double to)
 
 	if (!(hi > lo))
 		hi = lo + (lo > 0 ? lo : 1);
+	if (hi - lo < 1e-9 * fabs(hi)) /* a step must be more than a rounding of its ticks */
+		hi = lo + 1e-9 * fabs(hi);
 	step = step_of(hi - lo);
 	return (struct axis){floor(lo / step) * step, ceil(hi / step) * step, from, to, 0};
 }
@@ -53,5 +55,7 @@ int axis_tick(const struct axis *a, double last, double *tick)
 		*tick = a->log ? 10 * last : last + step;
 	if (!a->log && fabs(*tick) < step / 1000) /* what is left of a rounding */
 		*tick = 0;
+	if (*tick <= last || !isfinite(*tick)) /* values beyond all bounds */
+		return 0;
 	return *tick <= a->hi * (1 + 1e-9) + (a->hi == 0 ? step / 1000 : 0);
 }

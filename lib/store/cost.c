@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/record/schema.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
 
@@ -17,8 +18,8 @@ static int read_number(const struct json_doc *d, const struct json *obj, const c
 	*out = v ? NAN : 0;
 	if ((!v || v->type == JSON_NULL) && !needed)
 		return 0;
-	if (json_num(v, out) || *out < 0)
-		return err_set(e, "\"%s\" is not a number, 0 or more", key);
+	if (json_num(v, out) || *out < 0 || *out > RECORD_MOST)
+		return err_set(e, "\"%s\" is not a number from 0 to %g", key, RECORD_MOST);
 	return 0;
 }
 
@@ -38,7 +39,7 @@ int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e)
 		enum cost which = cost_find(k->s, k->n);
 		double v;
 
-		if (json_num(k + 1, &v) || v < 0)
+		if (json_num(k + 1, &v) || v < 0 || v > RECORD_MOST)
 			return err_set(e, "the cost \"%.*s\" is not a number of core-seconds",
 				       (int)(k->n < 40 ? k->n : 40), k->s);
 		*(which == COSTS ? &c->unknown_s : &c->core_s[which]) += v;
