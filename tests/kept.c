@@ -107,6 +107,11 @@ static void test_damage(void)
 	ok(taken == 0, "cut off anywhere it is no answer");
 	kept_save(path, saved, N);
 	ok(comes_back(), "and is saved anew");
+	if (unlink(path) || mkfifo(path, 0666))
+		bail_out("cannot make the pipe %s", path);
+	ok(!loads(N), "a pipe in its place is no answer, and is not waited for");
+	kept_save(path, saved, N);
+	ok(comes_back(), "and is replaced");
 }
 
 /* A folder that takes no files: of nobody, or of a file's name. */

@@ -99,6 +99,10 @@ ok $? 'a figure that was changed is not believed'
 head -c 100 "$tmp/file" >"$file"
 measure >"$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '^{"isa":.*}$' "$file"
 ok $? 'a damaged file is made anew'
+rm "$file" && mkfifo "$file"
+timeout 60 "$bin/tl-doctor" --noise 0 >"$tmp/out"
+[ $? -lt 2 ] && [ -f "$file" ] && measure >"$tmp/out" && grep -q '^{"isa":' "$file"
+ok $? 'and so is one in whose place a pipe stands, which nothing waits for'
 
 # A probe that was disturbed, and one that is asked for anew
 

@@ -106,6 +106,8 @@ static void test_conv2d(void)
 	refused(op, "ic0ih5oc6kh3", NULL, NULL, "outside 1");
 	refused(op, "ic6ih0oc6kh3", NULL, NULL, "1 or more");
 	refused(op, "ic6ih5oc6kh3sh0", NULL, NULL, "1 or more");
+	refused(op, "ic6ih5oc6kh3sh2147483647ph1", NULL, NULL,
+		"stride of the height is beyond 2^20");
 	refused(op, "ic6ih2oc6kh3", NULL, NULL, "outside 1");
 	refused(op, "ic6ih5oc6oh2kh3", NULL, NULL, "make more");
 	refused(op, "ic6ih5oc6oh50kh3ph1", NULL, NULL,

@@ -6,6 +6,7 @@
 #include "lib/tile/post.h"
 
 enum { UNSET = -1 };
+enum { MOST_STRIDE = 1 << 20 }; /* the product of two strides times some hundreds fits 64 bits */
 /* ---- where the dimensions stand ---- */
 
 enum { MB, G };
@@ -287,6 +288,8 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 
 	if (z.p < 0 || z.d < 0 || z.p > OP_MOST_DIM || z.d > OP_MOST_DIM)
 		return err_set(e, "padding or dilation of the %s lies outside 0 to 2^31-1", name);
+	if (z.s > MOST_STRIDE)
+		return err_set(e, "the stride of the %s is beyond 2^20", name);
 	if (window(z.k, z.d) > OP_MOST_DIM || z.i + 2 * z.p > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
 	far = far_pad(&z);

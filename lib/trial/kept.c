@@ -24,9 +24,22 @@ static struct head head_of(const float *x, size_t n)
 	return h;
 }
 
+/* NULL: there is none, or a pipe or the like in its place, which is not to hold the program up. */
+static FILE *open_kept(const char *path)
+{
+	int fd = *path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fdopen(fd, "rb");
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 int kept_load(const char *path, float *to, size_t n)
 {
-	FILE *f = *path ? fopen(path, "rbe") : NULL;
+	FILE *f = open_kept(path);
 	struct head h, is;
 	int good;
 
