@@ -74,7 +74,6 @@ struct known {
 	struct arena run, record;
 	struct json_doc doc;
 	int64_t asked, unknown;	     /* workloads */
-	int64_t other_types;	     /* workloads in types of which no kernel is exported */
 	struct door_refused refused; /* results that make no program */
 };
 
@@ -198,10 +197,8 @@ static int take_known(struct export *x, const struct workload *w, struct err *e)
 	struct known *k = &x->known;
 	int rc, found;
 
-	if (!piece_has_types(&w->dtype)) {
-		k->other_types++;
+	if (!pieces_may_take(&x->pieces, w))
 		return 0;
-	}
 	arena_reset(&k->record);
 	k->asked++;
 	rc = found = take_best(x, w, k->here.id, e);
@@ -252,11 +249,11 @@ static void say_origins(const struct export *x)
 	door_refuse_all(&refused, store_refused(k->db));
 	if (door_sentence(&refused, text))
 		opt_warn(&program, "%s", text);
-	if (k->other_types)
+	if (x->pieces.other_types.n)
 		opt_warn(&program,
-			 "%lld workloads are in other element types than f32 and bf16, in which no "
+			 "%zu workloads are in other element types than f32 and bf16, in which no "
 			 "kernel is exported",
-			 (long long)k->other_types);
+			 x->pieces.other_types.n);
 	if (k->unknown)
 		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
 			 (long long)k->unknown, (long long)k->asked);

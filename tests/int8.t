@@ -48,4 +48,7 @@ ok $? 'results are stored and found'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/library" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && grep -q '8 workloads are in other element types than f32 and bf16, in which no kernel is exported' "$tmp/err"
 ok $? 'tl-export says that it has none for them' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-query" -d "$tmp/db" --dump=results | "$bin/tl-export" -o "$tmp/library" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q '8 workloads are in other element types' "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 2 ]
+ok $? 'also once where their results come in' || sed 's/^/# /' "$tmp/err"
 echo "1..$n"

@@ -96,7 +96,7 @@ static void put(struct pieces *p, const struct piece *x)
 	kept->at = arena_strdup(&p->arena, x->at);
 }
 
-int piece_has_types(const struct dtypes *d)
+static int has_types(const struct dtypes *d)
 {
 	return dtypes_are_f32(d) || (d->src == DTYPE_BF16 && d->wei == DTYPE_BF16 &&
 				     (d->dst == DTYPE_BF16 || d->dst == DTYPE_F32));
@@ -114,6 +114,14 @@ static void put_both(struct pieces *p, const struct piece *x, int with_bf16)
 	other.isa = isa_find("avx512_bf16");
 	other.stands_in = !with_bf16;
 	put(p, &other);
+}
+
+int pieces_may_take(struct pieces *p, const struct workload *w)
+{
+	if (has_types(&w->dtype))
+		return 1;
+	map_put(&p->other_types, w->id.s, ID_HEX, NULL);
+	return 0;
 }
 
 int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e)
@@ -134,11 +142,8 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 		      : candidate_read(&p->door.reader, &x.c, d,
 				       json_get(d, d->tok, "candidate_id") != NULL, e))
 		return -1;
-	if (!piece_has_types(&x.c.w.dtype))
-		return err_set(e,
-			       "a kernel in %s is not exported: the functions that pack weights, "
-			       "and the tables of operators, are for f32 and bf16",
-			       x.c.w.dtype_text);
+	if (!pieces_may_take(p, &x.c.w))
+		return 0;
 	arena_reset(&p->record);
 	x.isa = isa_of(&x.c, &p->record, e);
 	if (!x.isa)
@@ -190,6 +195,7 @@ void pieces_free(struct pieces *p)
 {
 	door_free(&p->door);
 	map_free(&p->map);
+	map_free(&p->other_types);
 	arena_free(&p->record);
 	arena_free(&p->arena);
 }

@@ -34,14 +34,15 @@ struct piece {
 struct pieces {
 	struct arena arena, record; /* what is kept, and what is reset for each record */
 	struct map map;		    /* workload and instruction set -> struct piece */
+	struct map other_types;	    /* ids of workloads in types of which no kernel is exported */
 	struct door door;
 	int keeps; /* what is there stays: only pieces that lacked are taken */
 };
 
-/* Are there kernels of a workload in these types to export? */
-int piece_has_types(const struct dtypes *d);
-/* Takes a candidate or a result: 1, 0 where the result is no program that ran well, -1 where the
- * record is wrong. */
+/* Is a workload in types of which kernels are exported? Others are counted. */
+int pieces_may_take(struct pieces *p, const struct workload *w);
+/* Takes a candidate or a result: 1, 0 where the result is no program that ran well or is in other
+ * types, -1 where the record is wrong. */
 int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e);
 /* All of them, in order; *n: how many. Lives as long as the pieces. */
 struct piece **pieces_list(struct pieces *p, size_t *n);
