@@ -116,6 +116,37 @@ static void test_copy(void)
 	buf_free(&got);
 }
 
+/* A line above 64 MiB is bad wherever its end lies in the buffer; the next one is read. */
+static void test_long(void)
+{
+	static const char start[] = "{\"tl\":1,\"type\":\"novel\",\"s\":\"",
+			  good[] = "{\"tl\":1,\"type\":\"novel\"}";
+	char *path[1] = {path_of("long")};
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	for (size_t n = (size_t)65 << 20; n <= (size_t)130 << 20; n *= 2) {
+		struct rec_in *in;
+		struct rec r = {0};
+
+		buf_clear(&text);
+		buf_str(&text, start);
+		buf_reserve(&text, n);
+		memset(text.s + text.n, 'x', n);
+		text.n += n;
+		buf_str(&text, "\"}\n");
+		buf_str(&text, good);
+		buf_ch(&text, '\n');
+		spew(path[0], text.s, text.n);
+		in = rec_open(path, 1, NULL, &e);
+		ok(in && rec_next(in, &r, &e) == 1 && r.line == 2 && r.n == sizeof good - 1 &&
+			   rec_bad_count(in) == 1,
+		   "a line of %zu MiB is bad, and the next one is read", n >> 20);
+		rec_close(in);
+	}
+	buf_free(&text);
+}
+
 static void test_output(void)
 {
 	char *path = path_of("out"), *link = path_of("link"), tmp[200];
@@ -296,6 +327,7 @@ int main(void)
 		bail_out("no temporary folder");
 	test_reading();
 	test_copy();
+	test_long();
 	test_output();
 	test_flush();
 	test_waiting();

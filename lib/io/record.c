@@ -555,9 +555,20 @@ static int accept_line(struct rec_in *in, struct rec *r, int unfinished)
 	return 0;
 }
 
+/* in->line lines stand before it. */
+static void refuse_long_line(struct rec_in *in)
+{
+	if (in->line || !is_foreign(in, in->data + in->start))
+		report(in, in->paths[in->ipath], in->line + 1, "the line is longer than 64 MiB");
+}
+
 /* Takes the line that ends at stop out of the buffer. 1: it is a record; 0: it was skipped. */
 static int take_line(struct rec_in *in, size_t stop, int unfinished, struct rec *r)
 {
+	int is_long = !in->skipping && stop - in->start > LINE_MAX_BYTES;
+
+	if (is_long) /* and it fitted into the buffer */
+		refuse_long_line(in);
 	r->s = in->data + in->start;
 	r->n = stop - in->start;
 	r->file = in->paths[in->ipath];
@@ -567,15 +578,15 @@ static int take_line(struct rec_in *in, size_t stop, int unfinished, struct rec 
 		in->skipping = 0;
 		return 0;
 	}
-	if (!r->n || (r->n == 1 && r->s[0] == '\r'))
+	if (is_long || !r->n || (r->n == 1 && r->s[0] == '\r'))
 		return 0;
 	return accept_line(in, r, unfinished);
 }
 
 static void skip_long_line(struct rec_in *in)
 {
-	if (!in->skipping && (in->line || !is_foreign(in, in->data + in->start)))
-		report(in, in->paths[in->ipath], in->line + 1, "the line is longer than 64 MiB");
+	if (!in->skipping)
+		refuse_long_line(in);
 	in->skipping = 1;
 	in->start = in->scanned = in->end = 0;
 }
