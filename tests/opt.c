@@ -107,6 +107,8 @@ static void test_usage(struct buf *out)
 		{"--ratio", ""},
 		{"-t", "3d"},
 		{"-t", "1e999s"},
+		{"-t", "1e10s"},
+		{"-t", "1e9h"},
 		{"--search", "x"},
 		{"--search", ""},
 		{"--search", "random|grid"},

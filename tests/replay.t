@@ -245,6 +245,9 @@ sed 's/"workload":{[^{}]*}/"workload":""/' "$tmp/c" >"$tmp/empty"
 "$bin/tl-replay" --from "$tmp/rec" "$tmp/empty" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q ':2: workload: .*not an object' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
 ok $? 'so is a candidate whose workload is an empty string'
+sed 's/"build_s":[0-9.e-]*/"build_s":1e30/; s/,"checksum":"[^"]*"//' "$tmp/rec" >"$tmp/long"
+"$bin/tl-replay" --final 0 --from "$tmp/long" "$tmp/c" >"$tmp/out" && grep -q '"type":"result".*"at":"9999-12-31T23:59:59.999Z"' "$tmp/out"
+ok $? 'a clock that runs beyond the times of day stands at the last one'
 "$bin/tl-replay" --final 0 --from "$tmp/rec" -o "$tmp/out" "$tmp/c" && cmp -s "$tmp/out" "$tmp/sim"
 ok $? '-o writes to a file'
 mkfifo "$tmp/fifo"

@@ -111,6 +111,8 @@ static void add_item(struct opt_list *l, const char *text)
 
 /* Records hold no larger whole number (lib/io/json.h). */
 static const int64_t MOST = ((int64_t)1 << 53) - 1;
+/* Thirty years: its milliseconds behind any time of day are whole numbers. */
+static const double MOST_TIME = 1e9;
 
 const char *option_store(const struct opt *o, const char *text)
 {
@@ -130,8 +132,9 @@ const char *option_store(const struct opt *o, const char *text)
 	case OPT_REAL:
 		return parse_real(text, NULL, o->value) ? "a number, 0 or more" : NULL;
 	case OPT_TIME:
-		return parse_real(text, times, o->value) ? "a time, such as 30s, 5m, 2h or 10ms"
-							 : NULL;
+		if (parse_real(text, times, o->value))
+			return "a time, such as 30s, 5m, 2h or 10ms";
+		return *(const double *)o->value > MOST_TIME ? "a time of 1e9 s or less" : NULL;
 	case OPT_ENUM:
 		if (parse_enum(text, o->values))
 			return o->values;

@@ -1,5 +1,6 @@
 #include "lib/replay/replay.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +375,14 @@ static int put(struct replay *r, const char *s, size_t n, struct err *e)
 	return r->out ? rec_put(r->out, s, n, e) : 0;
 }
 
+/* What the simulated clock shows. */
+static void tell_time(const struct replay *r, char at[25])
+{
+	static const double most_ms = 1e15; /* beyond the times of day */
+
+	rec_time(r->start_ms + (int64_t)fmin(r->elapsed_s * 1000, most_ms), at);
+}
+
 int replay_cost(struct replay *r, const char *program, struct err *e)
 {
 	char at[25];
@@ -383,7 +392,7 @@ int replay_cost(struct replay *r, const char *program, struct err *e)
 	if (r->ledger.cores <= 0)
 		return 0;
 	ledger_close(&r->ledger, r->elapsed_s);
-	rec_time(r->start_ms + (int64_t)(r->elapsed_s * 1000), at);
+	tell_time(r, at);
 	field_null(&energy, "energy_J", NO_ENERGY);
 	run.energy = energy.s;
 	buf_clear(&r->text);
@@ -400,7 +409,7 @@ static int put_result(struct replay *r, const struct json_doc *d, const struct p
 	char at[25];
 
 	advance(r, p);
-	rec_time(r->start_ms + (int64_t)(r->elapsed_s * 1000), at);
+	tell_time(r, at);
 	buf_clear(out);
 	result_start(d, out);
 	field_text(out, "status", status_name(p->status));
