@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a machine may put in a program's way: a pipe with a name where a file is wanted, a file that may not grow (ulimit -f), and
-# a team of a thousand threads. Each is told by a sentence at once; nothing hangs.
+# What a machine may put in a program's way: a pipe with a name where a file is wanted, a file that may not grow (ulimit -f), an
+# ignored signal, and a team of a thousand threads. Each is told by a sentence at once; nothing hangs.
 bin=${BIN:-bin}
 here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
@@ -99,6 +99,17 @@ tl-doctor
 END
 [ -z "$(find . -name 'x*' -o -name 'kernels*' -o -name '*.tmp')" ]
 ok $? "and nothing of these files is left: $(find . -name 'x*' -o -name 'kernels*' -o -name '*.tmp')"
+
+# A signal that who started the program ignores
+
+cat >deaf.pl <<'END'
+$SIG{CHLD} = 'IGNORE';
+exec @ARGV or die;
+END
+says 0 '' perl deaf.pl tl-measure --final=0 -o measured c
+says 0 '' perl deaf.pl tl-tune -q -m none --no-db --final=0 -u 'candidates<2' -o tuned w
+grep -q '"type":"result"' measured && grep -q '"type":"result"' tuned
+ok $? 'children are waited for where SIGCHLD was ignored'
 
 # Threads
 

@@ -107,10 +107,14 @@ static int reap(struct pipeline *p)
 	int left = 0;
 
 	for (int i = 0; i < p->n; i++) {
-		struct err e;
+		struct err e = ERR_INIT;
+		int rc = p->stage[i].proc.pid
+				 ? proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e)
+				 : 0;
 
-		if (p->stage[i].proc.pid &&
-		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0) {
+		if (rc < 0) /* nobody knows how it ended: that is no success */
+			p->stage[i].status = EXIT_INPUT << 8;
+		if (rc) {
 			p->stage[i].proc.pid = 0;
 			p->stage[i].ended = clock_now();
 		}
