@@ -30,6 +30,19 @@ dd if=/dev/urandom of="$tmp/k.db" bs=4096 seek=20 count=4 conv=notrunc 2>/dev/nu
 [ $? -ne 0 ]
 ok $? '--check sees damage'
 
+mkfifo "$tmp/late"
+"$bin/tl-store" -d "$tmp/gone.db" "$tmp/late" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+exec 3>"$tmp/late"
+sed -n 1,5p "$tmp/a" >&3
+wait_for 5
+rm "$tmp/gone.db"
+sed -n 6,10p "$tmp/a" >&3
+exec 3>&-
+wait $pid
+[ $? -eq 3 ] && [ "$(wc -l <"$tmp/out")" -eq 5 ] && grep -q 'cannot write the database .*gone.db: its file was moved or removed meanwhile' "$tmp/err"
+ok $? 'a file that is removed meanwhile is told, and nothing of it is passed on' || sed 's/^/# /' "$tmp/err"
+
 # Databases without checksums, which sqlite3 makes, and of other versions
 
 plain() { # database: without checksums, so that sqlite3 may write it

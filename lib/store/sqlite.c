@@ -89,6 +89,10 @@ static int fail(struct store *s, const char *what, struct err *e)
 		die_no_memory();
 	if (db && sqlite3_extended_errcode(db) == SQLITE_IOERR_DATA)
 		return db_damaged(s, "a page is not as it was written", e);
+	if (db && sqlite3_extended_errcode(db) == SQLITE_READONLY_DBMOVED)
+		return err_set(e,
+			       "cannot %s the database %s: its file was moved or removed meanwhile",
+			       what, s->path);
 	if (rc == SQLITE_BUSY)
 		return db_busy(s, what, e);
 	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN || rc == SQLITE_CORRUPT))
