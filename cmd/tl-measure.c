@@ -20,6 +20,7 @@
 #include "lib/measure/races.h"
 #include "lib/measure/settings.h"
 #include "lib/measure/span.h"
+#include "lib/record/check.h"
 #include "lib/store/recorded.h"
 #include "lib/target/target.h"
 
@@ -380,7 +381,8 @@ static int take_workload(struct measure *m, struct queue *q, const struct rec *r
 	struct workload w;
 	struct group *g;
 
-	if (workload_from_json(&w, d, d->tok, e) < 0)
+	if (record_check(&record_workload, d, d->tok, e) < 0 ||
+	    workload_from_json(&w, d, d->tok, e) < 0)
 		return -1;
 	g = open_group(q, &w);
 	g->record = arena_strndup(&g->arena, r->s, r->n);

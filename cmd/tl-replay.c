@@ -16,6 +16,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
+#include "lib/record/check.h"
 #include "lib/replay/closing.h"
 #include "lib/replay/replay.h"
 #include "lib/store/store.h"
@@ -349,7 +350,7 @@ static int take_workload(const struct rec *r, const struct json_doc *d, struct e
 	struct id text;
 	int rc;
 
-	if (workload_from_json(&w, d, d->tok, e))
+	if (record_check(&record_workload, d, d->tok, e) || workload_from_json(&w, d, d->tok, e))
 		return 1;
 	json_str(json_get(d, in, "candidate_id"), &sim.arena, &id);
 	json_str(json_get(d, in, "at"), &sim.arena, &incumbent.at);

@@ -122,6 +122,9 @@ ok $? 'knobs that make no program are unsupported'
 sed 's/"candidate_id":"......../"candidate_id":"00000000/' "$tmp/c" | "$bin/tl-measure" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q ':2: ' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
 ok $? 'an id that disagrees is a bad line: told with its number, exit 3'
+sed 's/"type":"workload",/&"incumbent":"none",/' "$tmp/c" | "$bin/tl-measure" --final=0 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':1: "incumbent" is not an object' "$tmp/err" && grep -q '"type":"result"' "$tmp/out" && "$bin/tl-check" -q "$tmp/out"
+ok $? 'so is a workload whose incumbent is none, which is not passed on'
 "$bin/tl-measure" --max-error=1e-12 "$tmp/c" 2>/dev/null >"$tmp/wrong"
 [ "$(count '"status":"wrong".*the error is' "$tmp/wrong")" -ge 10 ] && "$bin/tl-check" -q "$tmp/wrong"
 ok $? 'an error beyond --max-error is wrong, and is told'
@@ -306,7 +309,7 @@ ends_at 9999-01-01T00:00:00.000Z "$tmp/round2"
 ok $? 'before that, nothing changes'
 ends_at yesterday "$tmp/round2"
 "$bin/tl-measure" --final=0 "$tmp/until" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 3 ] && grep -q '"until" is no time such as' "$tmp/err"
+[ $? -eq 3 ] && grep -q '"until" is not a UTC time such as' "$tmp/err"
 ok $? 'what is no time is refused'
 
 exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
