@@ -15,6 +15,7 @@
 #include "lib/record/checksum.h"
 #include "lib/record/json_schema.h"
 #include "lib/record/manual.h"
+#include "lib/space/envid.h"
 
 static int fix, quiet, merge, schema, schema_manual;
 static const char *output;
@@ -95,6 +96,20 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	return 0;
 }
 
+/* With --fix: the id that follows from the result's env. A name that a person chose in its place
+ * stays. */
+static void fill_env_id(struct buf *out)
+{
+	const struct json *told = json_get(&work.doc, work.doc.tok, "env_id");
+	struct id id;
+
+	if (!fix || !json_is(json_get(&work.doc, work.doc.tok, "type"), "result") ||
+	    (told && (told->type != JSON_STR || told->n != ID_HEX)))
+		return;
+	if (envid_of(&work.doc, json_get(&work.doc, work.doc.tok, "env"), &id))
+		field_text(out, "env_id", id.s);
+}
+
 /* Gives a candidate or result the fields that follow from others, and a result the checksum that
  * follows from all. */
 static int fill_candidate(struct err *e)
@@ -113,6 +128,7 @@ static int fill_candidate(struct err *e)
 		return -1;
 	if (fix || !json_get(&work.doc, work.doc.tok, "candidate_id"))
 		field_text(&work.value, "candidate_id", c.id.s);
+	fill_env_id(&work.value);
 	buf_clear(&work.line);
 	field_rewrite(&work.doc, &work.value, NULL, &work.line);
 	checksum_renew(&work.doc, &work.line);

@@ -137,6 +137,14 @@ printf '%s\n' "{ \"type\":\"workload\", \"workload_id\":\"bad\", \"tl\":1, \"op\
 ok $? '--fix puts order, ids and flops right'
 printf '%s\n' "${start}\"candidate\",$(printf '%s' "$c" | sed "s/$cid/$id/")}" | "$bin/tl-check" --fix | grep -q "\"candidate_id\":\"$cid\""
 ok $? '--fix rewrites a candidate id'
+hw='"isa":"avx2","features":"avx2,fma","l1d":32768,"l2":524288,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","hw_id":"e0000000000000000000000000000000"'
+died="$r,\"status\":\"crash\",\"why\":\"signal 11\",$at,\"env\":{$hw}"
+env_id=$(printf 'cc=gcc 12.2.0;features=avx2,fma;isa=avx2;l1d=32768;l2=524288;l3=33554432;libs=onednn 2.6.3;threads=2;type=env;' | sha256sum | cut -c1-32)
+printf '%s\n' "$died}" | "$bin/tl-check" --fix | grep -q "\"env_id\":\"$env_id\""
+ok $? '--fix fills in the id of an env'
+bad 'another id of an env' "$died,\"env_id\":\"$id\"}" "\"env_id\" is $id, but the env's fields make it $env_id"
+printf '%s\n' "$died,\"env_id\":\"$id\"}" | "$bin/tl-check" --fix | grep -q "\"env_id\":\"$env_id\""
+ok $? 'and rewrites it'
 printf '%s\n' "$w,\"count\":-1}" | "$bin/tl-check" --fix >/dev/null 2>&1
 [ $? -eq 3 ]
 ok $? '--fix invents nothing'
