@@ -8,7 +8,7 @@
 #include "lib/base/rng.h"
 #include "lib/extract/read/archive.h"
 #include "lib/extract/extract.h"
-#include "lib/extract/graph/unfold.h"
+#include "lib/run/unfold.h"
 #include "lib/io/file.h"
 #include "lib/io/foreign.h"
 #include "lib/run/check_memory.h"

@@ -1,5 +1,5 @@
 /* Copies of nodes, and of the graphs inside them, in another graph: calls of functions become the
- * function's nodes (onnx/finish.c), and turns of a loop those of its body (unfold.c).
+ * function's nodes (onnx/finish.c), and turns of a loop those of its body (lib/run/unfold.c).
  *
  * The caller says which value of the other graph each value of the body is, and what an attribute
  * is that refers to one of a call. Graphs inside are copied whole, with names of their own for what

@@ -9,8 +9,8 @@
  * Sequences of tensors are taken apart here, too (unfold_lists.h), and what multiplies by numbers
  * that follow from its sizes becomes a product (unfold_tables.h).
  */
-#ifndef TL_EXTRACT_GRAPH_UNFOLD_H
-#define TL_EXTRACT_GRAPH_UNFOLD_H
+#ifndef TL_RUN_UNFOLD_H
+#define TL_RUN_UNFOLD_H
 
 #include "lib/extract/graph/graph.h"
 

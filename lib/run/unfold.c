@@ -1,12 +1,12 @@
-#include "lib/extract/graph/unfold.h"
+#include "lib/run/unfold.h"
 
 #include <math.h>
 
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer_body.h"
-#include "lib/extract/graph/unfold_lists.h"
-#include "lib/extract/graph/unfold_tables.h"
+#include "lib/run/unfold_lists.h"
+#include "lib/run/unfold_tables.h"
 
 /* A loop may have so many nodes in all its turns, and all loops may make so many nodes and values.
  */

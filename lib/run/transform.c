@@ -1,4 +1,4 @@
-#include "lib/extract/graph/transform.h"
+#include "lib/run/transform.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "lib/extract/graph/unfold_tables.h"
+#include "lib/run/unfold_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "lib/extract/graph/element.h"
 #include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer.h"
-#include "lib/extract/graph/transform.h"
+#include "lib/run/transform.h"
 
 #define TABLES_MOST ((int64_t)1 << 26) /* elements, of all of them */
 

@@ -3,8 +3,8 @@
  * Cosines and sines repeat after a turn: they are computed once for each angle, unless the angles
  * are very many.
  */
-#ifndef TL_EXTRACT_GRAPH_TRANSFORM_H
-#define TL_EXTRACT_GRAPH_TRANSFORM_H
+#ifndef TL_RUN_TRANSFORM_H
+#define TL_RUN_TRANSFORM_H
 
 #include <stdint.h>
 

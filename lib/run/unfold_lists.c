@@ -1,4 +1,4 @@
-#include "lib/extract/graph/unfold_lists.h"
+#include "lib/run/unfold_lists.h"
 
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/formula.h"

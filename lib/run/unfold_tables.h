@@ -7,8 +7,8 @@
  * Inference has told the sizes; otherwise a node stays, and lowering refuses it. Equal tables are
  * one constant, and all tables together have a bound.
  */
-#ifndef TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
-#define TL_EXTRACT_GRAPH_UNFOLD_TABLES_H
+#ifndef TL_RUN_UNFOLD_TABLES_H
+#define TL_RUN_UNFOLD_TABLES_H
 
 #include "lib/extract/graph/build.h"
 

@@ -5,8 +5,8 @@
  * stays, and lowering refuses it. Nodes that make sequences stay, too, and nobody reads what they
  * make.
  */
-#ifndef TL_EXTRACT_GRAPH_UNFOLD_LISTS_H
-#define TL_EXTRACT_GRAPH_UNFOLD_LISTS_H
+#ifndef TL_RUN_UNFOLD_LISTS_H
+#define TL_RUN_UNFOLD_LISTS_H
 
 #include "lib/extract/graph/build.h"
 
