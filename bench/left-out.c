@@ -30,7 +30,7 @@
 #include "lib/target/target.h"
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
-static const double ABROAD = 3.4;  /* the scale of deviations there, as the card that ships says */
+static const double ABROAD = 3.3;  /* the scale of deviations there, as the card that ships says */
 enum { TEACHING = 12, FIRST = 8 }; /* workloads of a first round, candidates of each */
 
 enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BY_PREDICTED, BY_ADAPTED, BYS };

@@ -60,10 +60,14 @@ if [ -f "$spaces/bert_base.zst" ]; then
 fi
 
 echo "how fast tl-filter ranks, and what it loses" >&2
-all_threads=${OMP_NUM_THREADS:-$(nproc)}
+threads=${OMP_NUM_THREADS:-}
 for network in $recorded; do # with the ISA and the threads that it was recorded for
 	case $network in avx2-* | cold-avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
-	case $network in *one-*) export OMP_NUM_THREADS=1 ;; *) export OMP_NUM_THREADS="$all_threads" ;; esac
+	unset OMP_NUM_THREADS
+	case $network in
+	*one-*) export OMP_NUM_THREADS=1 ;;
+	*) [ ! "$threads" ] || export OMP_NUM_THREADS="$threads" ;;
+	esac
 	name=$(network_of "$network")
 	zstdcat "$spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"

@@ -28,7 +28,12 @@ dir=build/spaces
 to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
 mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
-all_threads=${OMP_NUM_THREADS:-$(nproc)}
+threads=${OMP_NUM_THREADS:-}
+
+all_threads() { # as many as this program was told, or as the machine grants
+	unset OMP_NUM_THREADS
+	[ ! "$threads" ] || export OMP_NUM_THREADS="$threads"
+}
 
 of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best of 4096 by the draft
 	n=$1 workload=$2
@@ -124,8 +129,7 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	# shellcheck disable=SC2086 # they are words
 	grep -q $can /proc/cpuinfo || continue
 	case $set in cold-*) cache=weights-cold ;; *) cache=warm ;; esac
-	case $set in *one-*) threads=1 ;; *) threads=$all_threads ;; esac
-	export OMP_NUM_THREADS="$threads"
+	case $set in *one-*) export OMP_NUM_THREADS=1 ;; *) all_threads ;; esac
 	mkdir -p "$dir/$set"
 	workloads_in "$dtype" "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then

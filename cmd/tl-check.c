@@ -96,15 +96,12 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	return 0;
 }
 
-/* With --fix: the id that follows from the result's env. A name that a person chose in its place
- * stays. */
+/* With --fix, a result gets the id that follows from its env. */
 static void fill_env_id(struct buf *out)
 {
-	const struct json *told = json_get(&work.doc, work.doc.tok, "env_id");
 	struct id id;
 
-	if (!fix || !json_is(json_get(&work.doc, work.doc.tok, "type"), "result") ||
-	    (told && (told->type != JSON_STR || told->n != ID_HEX)))
+	if (!fix || !json_is(json_get(&work.doc, work.doc.tok, "type"), "result"))
 		return;
 	if (envid_of(&work.doc, json_get(&work.doc, work.doc.tok, "env"), &id))
 		field_text(out, "env_id", id.s);

@@ -100,7 +100,7 @@ END
 [ -z "$(find . -name 'x*' -o -name 'kernels*' -o -name '*.tmp')" ]
 ok $? "and nothing of these files is left: $(find . -name 'x*' -o -name 'kernels*' -o -name '*.tmp')"
 
-# A signal that who started the program ignores
+# A program is started with a signal ignored
 
 cat >deaf.pl <<'END'
 $SIG{CHLD} = 'IGNORE';

@@ -100,7 +100,7 @@ head -c 100 "$tmp/file" >"$file"
 measure >"$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '^{"isa":.*}$' "$file"
 ok $? 'a damaged file is made anew'
 rm "$file" && mkfifo "$file"
-timeout 60 "$bin/tl-doctor" --noise 0 >"$tmp/out"
+timeout 120 "$bin/tl-doctor" --noise 0 >"$tmp/out"
 [ $? -lt 2 ] && [ -f "$file" ] && measure >"$tmp/out" && grep -q '^{"isa":' "$file"
 ok $? 'and so is one in whose place a pipe stands, which nothing waits for'
 
@@ -133,15 +133,15 @@ ok $? 'and tl-tune hands it on'
 rm -r "$TL_CACHE/probe"
 exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 flock 9
-timeout 60 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
+timeout 120 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
 ok $? 'who only asks for the env does not wait for the device' || sed 's/^/# /' "$tmp/err"
 [ -z "$(find "$TL_CACHE/probe" -name '*.json')" ]
 ok $? 'and nobody probes while it is timed'
-timeout 60 "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err" 9<&-
+timeout 120 "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err" 9<&-
 grep -q '^probe  *none: another run is timing on this machine, which was not probed before$' "$tmp/out"
 ok $? 'which tl-doctor says' || sed 's/^/# /' "$tmp/out" "$tmp/err"
 flock -u 9
-timeout 60 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -n "$(find "$TL_CACHE/probe" -name '*.json')" ]
+timeout 120 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- && [ -n "$(find "$TL_CACHE/probe" -name '*.json')" ]
 ok $? 'when the device is free, it is probed'
 exec 9<&-
 echo "1..$n"

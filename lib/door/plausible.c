@@ -88,7 +88,7 @@ int plausible_env(const struct json_doc *d, struct err *e)
 	const struct json *told = json_get(d, d->tok, "env_id");
 	struct id id;
 
-	/* What is not 32 hex digits is a name that a person chose. It is not checked. */
+	/* The schema refuses a value that is not an id. */
 	if (!told || told->type != JSON_STR || told->n != ID_HEX ||
 	    !envid_of(d, json_get(d, d->tok, "env"), &id) || json_is(told, id.s))
 		return 0;

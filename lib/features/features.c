@@ -15,7 +15,7 @@ static const char *const group[] = {FEATURE_LIST(FEATURE_GROUP)};
 
 const struct feature_list features_threads = {
 	.of = "threads of a processor",
-	.revision = 3,
+	.revision = 4,
 	.n = FEATURES,
 	.name = name,
 	.group = group,

@@ -150,12 +150,13 @@ static int load(struct buf *probe, const char *path, struct err *e)
 
 /* Removes a pipe, a device or a link in the file's place: records would go into it, and writing to
  * a pipe would wait for a reader. */
-static void clear_place(const char *path)
+static int clear_place(const char *path, struct err *e)
 {
 	struct stat st;
 
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		unlink(path);
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && unlink(path))
+		return err_sys(e, "cannot remove what stands in the place of %s", path);
+	return 0;
 }
 
 /* The file is replaced whole or not at all. */
@@ -165,8 +166,8 @@ static int save(const struct buf *probe, const char *path, struct err *e)
 	struct buf text = BUF_INIT;
 	int rc = -1;
 
-	clear_place(path);
-	out = rec_create(path, e);
+	if (clear_place(path, e) == 0)
+		out = rec_create(path, e);
 	buf_add(&text, probe->s, probe->n);
 	seal_put(&text);
 	if (out && rec_put(out, text.s, text.n - 1, e) == 0) /* a newline follows */

@@ -156,7 +156,7 @@ static const char *wanted(const struct json_doc *d, const struct json *v,
 	case RECORD_REAL:
 		return is_real(v) ? NULL : "a number";
 	case RECORD_INTERVAL:
-		return is_interval(d, v) ? NULL : "an interval [low, high]";
+		return is_interval(d, v) ? NULL : "an interval [low, high] within 0 to 1e30";
 	case RECORD_NUMBERS:
 		return is_array_of(d, v, is_number) ? NULL : "an array of numbers from 0 to 1e30";
 	case RECORD_TEXTS:

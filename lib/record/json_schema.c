@@ -172,7 +172,10 @@ static void put_reason(const struct record_field *f, struct buf *out)
 		"\"then\":{\"anyOf\":[",
 		f->name, f->name);
 	for (int i = 0; i < r.n; i++)
-		buf_fmt(out, "%s{\"required\":[\"%s\"]}", i ? "," : "", r.name[i]);
+		buf_fmt(out,
+			"%s{\"required\":[\"%s\"],\"properties\":{\"%s\":{\"type\":\"string\","
+			"\"minLength\":1}}}",
+			i ? "," : "", r.name[i], r.name[i]);
 	buf_str(out, "]}}");
 }
 

@@ -375,7 +375,7 @@ static int put(struct replay *r, const char *s, size_t n, struct err *e)
 	return r->out ? rec_put(r->out, s, n, e) : 0;
 }
 
-/* What the simulated clock shows. */
+/* Writes the time that the simulated clock shows. */
 static void tell_time(const struct replay *r, char at[25])
 {
 	static const double most_ms = 1e15; /* beyond the times of day */

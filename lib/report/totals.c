@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/io/field.h"
+#include "lib/record/schema.h"
 #include "lib/report/saved.h"
 
 void totals_table(struct table *t, enum output_form form, const struct table_look *look,
@@ -79,18 +80,24 @@ void totals_stats(const struct store_stats *s, enum output_form form, const stru
 
 /* ---- costs ---- */
 
+/* Sums of quantities end where a record's numbers do. */
+static void field_sum(struct buf *b, const char *key, double sum)
+{
+	field_number(b, key, fmin(sum, RECORD_MOST));
+}
+
 static void saved_record(const struct savings *s, struct buf *b)
 {
 	field_object(b, "saved");
 	field_integer(b, "races", s->races);
 	field_integer(b, "stopped", s->stopped);
 	field_integer(b, "estimated", s->estimated);
-	field_number(b, "stopped_core_s", s->stopped_s);
+	field_sum(b, "stopped_core_s", s->stopped_s);
 	field_integer(b, "proposed", s->proposed);
 	field_integer(b, "passed_on", s->passed_on);
 	field_integer(b, "kernels", s->kernels);
 	field_integer(b, "built", s->built);
-	field_number(b, "cached_core_s", s->cached_s);
+	field_sum(b, "cached_core_s", s->cached_s);
 	buf_ch(b, '}');
 }
 
@@ -99,19 +106,19 @@ static void cost_record(const struct cost_sum *s, struct buf *b)
 	field_record(b, "cost");
 	field_integer(b, "runs", s->whole);
 	field_integer(b, "parts", s->runs - s->whole);
-	field_number(b, "wall_s", s->wall_s);
+	field_sum(b, "wall_s", s->wall_s);
 	if (s->waited_s > 0)
-		field_number(b, "waited_s", s->waited_s);
-	field_number(b, "held_core_s", s->held_s);
-	field_number(b, "sum_core_s", cost_total(s));
+		field_sum(b, "waited_s", s->waited_s);
+	field_sum(b, "held_core_s", s->held_s);
+	field_sum(b, "sum_core_s", cost_total(s));
 	field_object(b, "cost");
 	for (int i = 0; i < COSTS; i++)
-		field_number(b, cost_name((enum cost)i), s->core_s[i]);
+		field_sum(b, cost_name((enum cost)i), s->core_s[i]);
 	if (s->unknown_s > 0)
-		field_number(b, "unknown", s->unknown_s);
+		field_sum(b, "unknown", s->unknown_s);
 	buf_ch(b, '}');
-	field_number(b, "wasted_core_s", s->wasted_s);
-	field_number(b, "results_core_s", s->results_s);
+	field_sum(b, "wasted_core_s", s->wasted_s);
+	field_sum(b, "results_core_s", s->results_s);
 	field_integer(b, "results", s->results);
 	field_integer(b, "candidates", s->candidates);
 	field_integer(b, "measured", s->measured);
@@ -123,7 +130,7 @@ static void cost_record(const struct cost_sum *s, struct buf *b)
 	if (isnan(s->energy_J))
 		field_null(b, "energy_J", "not all of the runs could read it");
 	else
-		field_number(b, "energy_J", s->energy_J);
+		field_sum(b, "energy_J", s->energy_J);
 	buf_ch(b, '}');
 }
 

@@ -199,8 +199,8 @@ static void sort_points(struct guided *g)
 	free(sorted);
 }
 
-/* The best points of each algorithm that is not far behind. The best of all may be of one alone,
- * though another has a better point that is still to be found. */
+/* They hold the best points of each algorithm that is not far behind. The best of all may be of one
+ * alone, though another has a better point that is still to be found. */
 struct niches {
 	int n, algo[SEARCH_MAX_ALGOS], size[SEARCH_MAX_ALGOS];
 	uint64_t point[SEARCH_MAX_ALGOS][NICHE];
@@ -222,7 +222,7 @@ static void take_niches(const struct guided *g, struct niches *niches)
 	}
 }
 
-/* A number below n; the smaller, the likelier. */
+/* Draws a number below n: smaller ones are likelier. */
 static int draw_first(struct guided *g, int n)
 {
 	const double u = rng_unit(&g->rng);
@@ -230,7 +230,7 @@ static int draw_first(struct guided *g, int n)
 	return (int)(u * u * n);
 }
 
-/* One of the best n of all, or, where a model judges, of the best of an algorithm. */
+/* Draws one of the best n of all, or, where a model judges, of the best of an algorithm. */
 static uint64_t parent(struct guided *g, const struct niches *niches, int n)
 {
 	int a;

@@ -40,8 +40,9 @@ int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e)
 		double v;
 
 		if (json_num(k + 1, &v) || v < 0 || v > RECORD_MOST)
-			return err_set(e, "the cost \"%.*s\" is not a number of core-seconds",
-				       (int)(k->n < 40 ? k->n : 40), k->s);
+			return err_set(
+				e, "the cost \"%.*s\" is not a number of core-seconds from 0 to %g",
+				(int)(k->n < 40 ? k->n : 40), k->s, RECORD_MOST);
 		*(which == COSTS ? &c->unknown_s : &c->core_s[which]) += v;
 	}
 	return 0;

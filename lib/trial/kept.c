@@ -28,13 +28,14 @@ static struct head head_of(const float *x, size_t n)
 static FILE *open_kept(const char *path)
 {
 	int fd = *path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+	FILE *f = NULL;
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fdopen(fd, "rb");
-	if (fd >= 0)
+		f = fdopen(fd, "rb");
+	if (fd >= 0 && !f)
 		close(fd);
-	return NULL;
+	return f;
 }
 
 int kept_load(const char *path, float *to, size_t n)
