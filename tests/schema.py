@@ -104,7 +104,7 @@ def other_values():
             "2026-02-30T09:00:00.000Z", "2026-02-28T09:00:00.000Z"]
 
 
-def changed(record, path, key, value, reason=None):
+def changed(record, path, key, value, reason=None, text="a reason"):
     other = copy.deepcopy(record)
     inner = at(other, path)
     if value is GONE:
@@ -112,7 +112,7 @@ def changed(record, path, key, value, reason=None):
     else:
         inner[key] = value
     if reason:
-        inner[reason] = "a reason"
+        inner[reason] = text
     return other
 
 
@@ -137,6 +137,8 @@ def mutants():
                 for value in other_values():
                     yield "%s %s=%s" % (where, key, json.dumps(value)), changed(record, path, key, value), False
                 yield where + " null " + key, changed(record, path, key, None, key + "_why"), False
+                for text in ("", None) if key != "energy_J" else ():  # its reason has another name
+                    yield "%s null %s because of %s" % (where, key, json.dumps(text)), changed(record, path, key, None, key + "_why", text), True
 
 
 def check_mutants():
