@@ -59,7 +59,7 @@ BEGIN {
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"
 	family["xgboost/"] = "lib/model/"
 	# The C library and the kernel: everywhere.
-	n = split("assert ctype dirent dlfcn elf endian errno fcntl fenv float fnmatch fts getopt glob grp inttypes libgen limits link locale " \
+	n = split("assert ctype dirent dlfcn elf endian errno fcntl fenv float fnmatch getopt glob grp inttypes libgen limits link locale " \
 		"malloc math poll pthread pwd sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
 		"stdlib stdnoreturn string strings termios time ucontext unistd wchar wctype", name)
 	for (i = 1; i <= n; i++)

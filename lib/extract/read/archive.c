@@ -185,8 +185,10 @@ struct input *input_open_as(const char *path, const struct input_how *how, struc
 	if (how->folders)
 		failed = is_folder(path, e);
 	if (failed > 0)
-		in->walk = walk_open(path);
-	if (failed > 0 || (!failed && !open_alone(in, e)))
+		failed = !(in->walk = walk_open(path, e));
+	else if (!failed)
+		failed = open_alone(in, e);
+	if (!failed)
 		return in;
 	input_close(in);
 	return NULL;

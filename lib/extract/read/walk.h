@@ -11,7 +11,8 @@
 
 struct walk;
 
-struct walk *walk_open(const char *path);
+/* NULL: the folder cannot be read. */
+struct walk *walk_open(const char *path, struct err *e);
 /* 1: the path of the next file; 0: no more; -1: a folder, or a file's kind, cannot be told. The
  * walk goes on behind it. */
 int walk_next(struct walk *w, struct buf *path, struct err *e);
