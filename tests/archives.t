@@ -169,6 +169,21 @@ extract --jobs=257 rows.zip
 [ $? -eq 2 ] && grep -q -e '--jobs is 257' err
 ok $? 'not more than 256 at once'
 
+# A link that cannot be followed is told; one to nothing is passed over.
+mkdir ties && cp two/cnn.onnx ties/reg.onnx && ln -s nowhere ties/b.onnx && "$bin/tl-extract" -q ties >out 2>err
+[ $? -eq 0 ] && [ ! -s err ] && ln -s reg.onnx/x ties/a.onnx && extract ties
+[ $? -eq 3 ] && grep -q 'ties/a.onnx: it cannot be opened: Not a directory' err
+ok $? 'a link through a file is told'
+
+# A command line has 128 options at most, and one that has no "=" is no option of benchdnn.
+{ printf './bin/MIOpenDriver conv'; awk 'BEGIN { for (i = 0; i < 130; i++) printf " --x%d 1", i }'; echo ' -n 4 -c 16 -H 14 -W 14 -k 16 -y 3 -x 3'; } >long.log
+"$bin/tl-extract" -q --list long.log >out 2>err
+grep -q 'more options than are read' out && ! grep -q workload out
+ok $? 'a command line of too many options is left'
+{ printf './benchdnn --conv '; awk 'BEGIN { for (i = 0; i < 1000000; i++) printf "--a " }'; echo ' ic16ih7oc16oh7kh3ph1'; } >long.log
+timeout 60 "$bin/tl-extract" -q long.log 2>err | grep -q '"prob":"mb'
+ok $? 'many words without a "=" take no time'
+
 # Nothing that a file says is a command to the terminal.
 esc=$(printf '\033')
 mkdir names && cp bad.onnx "names/a${esc}[2Jb.onnx" && tar -cf names.tar names

@@ -176,7 +176,8 @@ int opt_parse(const struct program *p, int argc, char **argv)
 	/* A reader that went away and a file that may not grow are errors of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* A program that is started with this signal ignored would lose the status of each child. */
+	/* A program that is started with this signal ignored would lose the status of each child.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	make_table(p, &t);
 	optind = 0; /* glibc: starts afresh */

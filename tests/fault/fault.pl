@@ -413,6 +413,8 @@ shell("'$bin/tl-store' -q -d '$tmp/a.db' '$tmp/a'");
 shell("'$bin/tl-store' -q -d '$tmp/empty.db' </dev/null");
 spew("$tmp/nothing", '');
 make_path("$tmp/io");
+make_path("$tmp/folder/inner");
+shell("cp '$tmp/tiny.onnx' '$tmp/list.csv' '$tmp/folder' && cp '$tmp/list.csv' '$tmp/folder/inner'");
 
 my @out = (files => {out => "$tmp/old"}, writes => ['out']);
 my @db = (files => {db => "$tmp/a.db"}, may_leave => ['db-journal']);
@@ -425,6 +427,7 @@ my @cases = (
 		partial => 1, must => [@io, qw(open sync path)]},
 	{name => 'tl-extract, an archive', argv => ["$bin/tl-extract", "$tmp/models.tar.gz"],
 		why => qr{gzip decompression failed}, must => \@io},
+	{name => 'tl-extract, a folder', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/folder"], @out, partial => 1, must => \@io},
 	{name => 'tl-extract, a list', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/list.csv"], @out, partial => 1, must => \@io},
 	{name => 'tl-extract, two inputs', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/list.csv", "$tmp/tiny.onnx"],
 		@out, partial => 1, share => 0.5, must => \@io},

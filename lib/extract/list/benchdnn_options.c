@@ -80,11 +80,13 @@ static const char *const options[BENCHDNN_OPTIONS] = {"--dir=",
 
 int benchdnn_options_read(struct benchdnn_options *o, const char *s, size_t n)
 {
-	for (int i = 0; i < BENCHDNN_OPTIONS; i++) {
-		size_t k = strcspn(s, "=") + 1;
+	const char *equals = memchr(s, '=', n);
+
+	for (int i = 0; equals && i < BENCHDNN_OPTIONS; i++) {
+		size_t k = (size_t)(equals - s) + 1;
 		struct buf *value = &o->value[i];
 
-		if (n < k || !words_have(options[i], s, k))
+		if (!words_have(options[i], s, k))
 			continue;
 		while (n > k && s[n - 1] == ',') /* no value follows it */
 			n--;

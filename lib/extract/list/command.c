@@ -13,7 +13,7 @@ static int is_option(const char *s)
 	return s[0] == '-' && !isdigit((unsigned char)s[1]) && s[1] != '.';
 }
 
-void command_read(struct command *c, const char *line)
+int command_read(struct command *c, const char *line)
 {
 	struct command_option *last = NULL;
 
@@ -22,20 +22,21 @@ void command_read(struct command *c, const char *line)
 		const size_t length = strcspn(s, blanks), letters = strcspn(s, "= \t\r\n\"'\\");
 		const int has_value = s[letters] == '=';
 
-		if (is_option(s) && c->n < COMMAND_OPTIONS) {
+		if (is_option(s) && c->n == COMMAND_OPTIONS)
+			return -1;
+		if (is_option(s)) {
 			last = &c->option[c->n++];
 			*last = (struct command_option){s, s + letters + has_value, letters,
 							has_value ? length - letters - 1 : 0};
 			last = has_value ? NULL : last;
-		} else if (last && !is_option(s)) {
+		} else if (last) {
 			last->value = s;
 			last->length = length;
-			last = NULL;
-		} else {
 			last = NULL;
 		}
 		s += length;
 	}
+	return 0;
 }
 
 const struct command_option *command_get(const struct command *c, const char *names)

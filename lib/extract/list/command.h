@@ -1,11 +1,11 @@
-/* Options of a command line that a list or a log holds: "-n 1 --in_h=28 --bias". */
+/* Reads the options of a command line that a list or a log holds: "-n 1 --in_h=28 --bias". */
 #ifndef TL_EXTRACT_LIST_COMMAND_H
 #define TL_EXTRACT_LIST_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COMMAND_OPTIONS = 128 }; /* further ones are passed over */
+enum { COMMAND_OPTIONS = 128 };
 
 struct command {
 	struct command_option {
@@ -15,10 +15,11 @@ struct command {
 	int n;
 };
 
-void command_read(struct command *c, const char *line);
+/* -1: there are more than COMMAND_OPTIONS. */
+int command_read(struct command *c, const char *line);
 /* The last option of one of these names, such as "-n --batchsize"; NULL: there is none. */
 const struct command_option *command_get(const struct command *c, const char *names);
-/* Its number, or other where it is not there. What is no number is -1. */
+/* Returns its number, other where it is not there, or -1 where its value is no number. */
 int64_t command_int(const struct command *c, const char *names, int64_t other);
 int command_is(const struct command *c, const char *names, const char *word);
 

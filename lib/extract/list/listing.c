@@ -16,7 +16,7 @@ void listing_begin(struct listing *l, struct extract *x, struct member *m)
 	extract_stem(m, &l->stem);
 }
 
-/* What was taken and left, of which there is something. */
+/* Returns what was taken and left; NULL: nothing was. */
 static const struct content_model *kinds(const struct listing *l)
 {
 	return l->kinds.model.n ? l->kinds.model.item[0].value : NULL;

@@ -121,7 +121,10 @@ static void take_conv(struct listing *l, const char *type, const char *line, con
 	const char *why;
 	int64_t macs;
 
-	command_read(&c, options);
+	if (command_read(&c, options) < 0) {
+		listing_leave(l, type, "more options than are read", 1, -1);
+		return;
+	}
 	understand(&c, &t);
 	macs = told_conv_macs(&t);
 	why = refuse(&c, type, line, &t);

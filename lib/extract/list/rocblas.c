@@ -44,7 +44,10 @@ static void take_command(struct listing *l, const char *line)
 	char name[40] = "matmul";
 	struct command c;
 
-	command_read(&c, line);
+	if (command_read(&c, line) < 0) {
+		listing_leave(l, name, "more options than are read", 1, -1);
+		return;
+	}
 	function = command_get(&c, "-f --function");
 	if (!lt && function) {
 		told_copy(name, sizeof name, function->value, function->length);
