@@ -13,18 +13,26 @@
 
 enum { POINTS = 200000, VALUED = 20000, SEEDS = 4 };
 
-/* Makes a machine as a Granite Rapids is. */
-static struct data_env env_of_test(void)
+static struct data_env env_of(const char *isa, int64_t l2, int64_t l3)
 {
 	struct data_env env = {0};
 
-	if (isa_limits("avx512_amx", &env.limits) < 0)
+	if (isa_limits(isa, &env.limits) < 0)
 		bail_out("no such instruction set");
 	env.limits.target = target_default();
 	env.limits.threads = 2;
 	env.limits.l1d = 48 << 10;
-	env.limits.l2 = 2 << 20;
-	env.limits.l3 = 64 << 20;
+	env.limits.l2 = l2;
+	env.limits.l3 = l3;
+	features_rates(&env.limits, &env.rates);
+	return env;
+}
+
+/* Makes a machine as a Granite Rapids is. */
+static struct data_env env_of_tiles(void)
+{
+	struct data_env env = env_of("avx512_amx", 2 << 20, 64 << 20);
+
 	env.limits.hz = 3.6e9;
 	return env;
 }
@@ -63,7 +71,7 @@ static double found(const struct search_space *s, uint64_t seed)
 static void check(const char *prob, const char *dtype)
 {
 	static struct search_space s;
-	const struct data_env env = env_of_test();
+	const struct data_env env = env_of_tiles();
 	struct err e = ERR_INIT;
 	struct workload w;
 	double best;
@@ -81,16 +89,9 @@ static void check(const char *prob, const char *dtype)
 /* Makes a machine as a Zen 5 is, with cold weights. */
 static struct data_env env_with_model(void)
 {
-	struct data_env env = {.caches = CACHES_WEIGHTS_COLD};
+	struct data_env env = env_of("avx512_bf16", 1 << 20, 32 << 20);
 
-	if (isa_limits("avx512_bf16", &env.limits) < 0)
-		bail_out("no such instruction set");
-	env.limits.target = target_default();
-	env.limits.threads = 2;
-	env.limits.l1d = 48 << 10;
-	env.limits.l2 = 1 << 20;
-	env.limits.l3 = 32 << 20;
-	features_rates(&env.limits, &env.rates);
+	env.caches = CACHES_WEIGHTS_COLD;
 	return env;
 }
 
