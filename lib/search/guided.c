@@ -199,8 +199,8 @@ static void sort_points(struct guided *g)
 	free(sorted);
 }
 
-/* They hold the best points of each algorithm that is not far behind. The best of all may be of one
- * alone, though another has a better point that is still to be found. */
+/* Niches hold the best points of each algorithm that is not far behind. The best of all may be of
+ * one alone, though another has a better point that is still to be found. */
 struct niches {
 	int n, algo[SEARCH_MAX_ALGOS], size[SEARCH_MAX_ALGOS];
 	uint64_t point[SEARCH_MAX_ALGOS][NICHE];
