@@ -73,10 +73,8 @@ void field_number(struct buf *out, const char *key, double v)
 
 void field_integer(struct buf *out, const char *key, int64_t v)
 {
-	static const int64_t most = ((int64_t)1 << 53) - 1; /* in a record */
-
 	field_name(out, key);
-	buf_int(out, v > most ? most : v < -most ? -most : v);
+	buf_int(out, v > JSON_MOST_INT ? JSON_MOST_INT : v < -JSON_MOST_INT ? -JSON_MOST_INT : v);
 }
 
 void field_flag(struct buf *out, const char *key, int v)

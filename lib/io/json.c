@@ -21,8 +21,6 @@ enum {
 	FEW_KEYS = 32,
 };
 
-static const int64_t MAX_INT = ((int64_t)1 << 53) - 1;
-
 /* A second reading of the text along jsmn's tokens. jsmn finds where values begin and end; what
  * lies between them and within scalars is checked here, so that its leniency (`{"a" "b"}`, `[1
  * 2,]`, `+-1e`) never gets through. */
@@ -374,7 +372,7 @@ static const char *check_number(const char *s, size_t n, int foreign, enum json_
 			return NULL;
 		for (p = first; whole <= 16 && p < end; p++)
 			u = u * 10 + (uint64_t)(*p - '0');
-		if (whole <= 16 && u <= (uint64_t)MAX_INT)
+		if (whole <= 16 && u <= (uint64_t)JSON_MOST_INT)
 			return NULL;
 		*type = JSON_REAL;
 		return foreign && n < 128 ? NULL : "an integer is beyond 2^53-1";

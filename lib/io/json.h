@@ -17,6 +17,9 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
+/* A record holds no whole number of a larger magnitude. */
+#define JSON_MOST_INT (((int64_t)1 << 53) - 1)
+
 enum json_type {
 	JSON_NULL,
 	JSON_FALSE,

@@ -9,6 +9,7 @@
 
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/io/json.h"
 #include "lib/io/progress.h"
 
 int option_is_flag(const struct opt *o)
@@ -109,8 +110,6 @@ static void add_item(struct opt_list *l, const char *text)
 	l->item[l->n++] = text;
 }
 
-/* Records hold no larger whole number (lib/io/json.h). */
-static const int64_t MOST = ((int64_t)1 << 53) - 1;
 /* Thirty years: its milliseconds behind any time of day are whole numbers. */
 static const double MOST_TIME = 1e9;
 
@@ -128,7 +127,7 @@ const char *option_store(const struct opt *o, const char *text)
 	case OPT_COUNT:
 		if (parse_count(text, o->value))
 			return "a whole number, such as 64, 10k or 1M";
-		return *(const int64_t *)o->value > MOST ? "a number below 2^53" : NULL;
+		return *(const int64_t *)o->value > JSON_MOST_INT ? "a number below 2^53" : NULL;
 	case OPT_REAL:
 		return parse_real(text, NULL, o->value) ? "a number, 0 or more" : NULL;
 	case OPT_TIME:
