@@ -22,20 +22,6 @@ static int make_folder(const char *path, struct err *e)
 	return rc;
 }
 
-static int is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value;
-}
-
-int store_has_place(const char *given)
-{
-	const char *data = getenv("XDG_DATA_HOME");
-
-	return given || is_set("TL_DB") || (data && *data == '/') || is_set("HOME");
-}
-
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e)
 {
 	const char *db = getenv("TL_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -57,6 +43,16 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 	if (mode == STORE_WRITE && make_folder(out->s, e))
 		return err_in(e, "there is no place for the database, which -d may name");
 	return 0;
+}
+
+int store_has_place(const char *given)
+{
+	struct buf path = BUF_INIT;
+	struct err none = ERR_INIT;
+	const int rc = store_default_path(given, STORE_READ, &path, &none);
+
+	buf_free(&path);
+	return rc == 0;
 }
 
 const struct backend *backend_of(const char *name)
