@@ -14,6 +14,8 @@ bench=model
 . bench/log.sh
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
+# shellcheck source=bench/recorded.sh
+. bench/recorded.sh
 time=${BENCH_TRAIN:-2m}
 
 exclude='' recorded=''
@@ -60,14 +62,8 @@ if [ -f "$spaces/bert_base.zst" ]; then
 fi
 
 echo "how fast tl-filter ranks, and what it loses" >&2
-threads=${OMP_NUM_THREADS:-}
-for network in $recorded; do # with the ISA and the threads that it was recorded for
-	case $network in avx2-* | cold-avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
-	unset OMP_NUM_THREADS
-	case $network in
-	*one-*) export OMP_NUM_THREADS=1 ;;
-	*) [ ! "$threads" ] || export OMP_NUM_THREADS="$threads" ;;
-	esac
+for network in $recorded; do
+	machine_of "$network"
 	name=$(network_of "$network")
 	zstdcat "$spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"

@@ -23,17 +23,13 @@ bench=spaces
 . bench/log.sh
 # shellcheck source=bench/dtype.sh
 . bench/dtype.sh
+# shellcheck source=bench/recorded.sh
+. bench/recorded.sh
 bin=${BIN:-bin}
 dir=build/spaces
 to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
 mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
-threads=${OMP_NUM_THREADS:-}
-
-all_threads() { # as many as this program was told, or as the machine grants
-	unset OMP_NUM_THREADS
-	[ ! "$threads" ] || export OMP_NUM_THREADS="$threads"
-}
 
 of_kind() { # n workload [option of tl-gen]: n drawn uniformly, and the n best of 4096 by the draft
 	n=$1 workload=$2
@@ -111,16 +107,10 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
 	case $set in
-	avx2-* | cold-avx2-*)
-		grep -q -w avx512vl /proc/cpuinfo || continue
-		export TL_ISA=avx2
-		;;
-	*halves-*)
-		grep -q -w amx_bf16 /proc/cpuinfo || continue
-		unset TL_ISA
-		;;
-	*) unset TL_ISA ;;
+	avx2-* | cold-avx2-*) grep -q -w avx512vl /proc/cpuinfo || continue ;;
+	*halves-*) grep -q -w amx_bf16 /proc/cpuinfo || continue ;;
 	esac
+	machine_of "$set"
 	case $set in
 	*bf16-*) dtype=bf16 can='-e avx512_bf16 -e amx_bf16' ;;
 	*int8-*) dtype=int8 can='-e avx_vnni -e avx512_vnni -e amx_int8' ;;
@@ -129,7 +119,6 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 	# shellcheck disable=SC2086 # they are words
 	grep -q $can /proc/cpuinfo || continue
 	case $set in cold-*) cache=weights-cold ;; *) cache=warm ;; esac
-	case $set in *one-*) export OMP_NUM_THREADS=1 ;; *) all_threads ;; esac
 	mkdir -p "$dir/$set"
 	workloads_in "$dtype" "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
