@@ -21,7 +21,7 @@ struct content_model {
 	int64_t n;
 };
 
-/* The operators of a type in a model that became the same. */
+/* A row counts the operators of a type in a model that became the same. */
 struct content_row {
 	char *type, *why;
 	enum fate fate;
@@ -36,7 +36,7 @@ int64_t contents_plus(int64_t a, int64_t b);
  * they are not known. why: why they became nothing, or "". */
 struct content_row *contents_add(struct contents *c, const char *model, const char *type,
 				 enum fate fate, const char *why, int64_t n, int64_t macs);
-/* How long the operators of a model took, or those of them that became workloads. */
+/* Returns how long the operators of a model took, or those of them that became workloads. */
 double contents_time(const struct content_model *m, int of_workloads);
 /* n workloads. */
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n);

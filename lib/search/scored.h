@@ -14,8 +14,8 @@ struct scored {
 void scored_sort(struct scored *s, int n);
 
 /* Sets values: what the model says of each point, or, if there is none, minus log2 of the draft's
- * seconds. Keeps the points that make a program, in their order, with
- * FEATURES each in x (NULL: not wanted). Returns how many these are. */
+ * seconds. Keeps the points that make a program, in their order, with FEATURES each in x (NULL: not
+ * wanted). Returns how many these are. */
 int scored_values(const struct search_space *s, uint64_t *point, int n, double *value, float *x);
 
 #endif

@@ -53,7 +53,7 @@ struct call {
 	int (*between)(const struct call *c);
 };
 
-/* An attribute, as the member of its kind. */
+/* It holds an attribute in the member of its kind. */
 struct call_value {
 	int64_t i; /* a flag: 0 or 1 */
 	double f;
@@ -65,7 +65,7 @@ struct call_value {
 /* It reads attributes that are JSON. */
 call_reader call_json;
 
-/* The first attribute of one of these names, with spaces between. 0: none is there. */
+/* Reads the first attribute of one of these names, with spaces between. 0: none is there. */
 int call_get(const struct call *c, const char *names, enum call_kind kind, struct call_value *v);
 int64_t call_int(const struct call *c, const char *names, int64_t otherwise);
 double call_real(const struct call *c, const char *names, double otherwise);
@@ -73,8 +73,8 @@ int call_flag(const struct call *c, const char *names, int otherwise);
 const char *call_text(const struct call *c, const char *name); /* NULL: none */
 /* Is a text this word? Capitals count as small letters. */
 int call_is(const struct call *c, const char *name, const char *word);
-/* How many numbers a list has; one number stands for all `count` (0: for itself). -1: it has too
- * many. */
+/* Returns how many numbers a list has; one number stands for all `count` (0: for itself). -1: it
+ * has too many. */
 int call_ints(const struct call *c, const char *name, int count, int64_t v[GRAPH_MAX_RANK]);
 static inline int call_input(const struct call *c, const char *name)
 {

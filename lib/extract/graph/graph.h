@@ -254,7 +254,7 @@ int shape_known(const struct shape *s);	    /* rank and all dimensions */
 int64_t shape_count(const struct shape *s); /* elements; the shape must be known */
 int shape_equal(const struct shape *a, const struct shape *b); /* known and equal */
 void shape_print(const struct shape *s, struct buf *out);      /* "1x3x?x224" */
-/* The one real, or whole number, that a value holds. 0: it is not known, or not one. */
+/* Sets the one real, or whole, number that a value holds. 0: it is not known, or not one. */
 int value_real(const struct value *v, double *out);
 int value_whole(const struct value *v, int64_t *out);
 /* Are all elements 0, as of a zero point? NULL stands for 0. -1: they are not known. */

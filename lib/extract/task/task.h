@@ -203,7 +203,7 @@ void task_scale(const struct graph *g, struct task *t);
  * the node. Sets why if there is no room. */
 void task_add_groups(const struct graph *g, struct task *t);
 
-/* How many tasks of a graph there may be, and one more. */
+/* Returns how many tasks of a graph there may be, and one more. */
 int64_t task_room(const struct graph *g, const struct task_wanted *wanted);
 /* All tasks of a graph in topological order, finished and fused: fills t, which has room for so
  * many, and marks the nodes taken in absorbed. Returns how many. One that is no workload has a

@@ -38,7 +38,7 @@ const char *convert_text(const struct call *c, const char *name);
 /* convert_window.c: convolutions, pools, and what rearranges and normalizes images */
 call_fn convert_conv, convert_depthwise, convert_conv_transpose, convert_bias_add,
 	convert_batch_norm, convert_pool, convert_blocks;
-/* The offset of the results of that name, of n bytes, among all of an operator ("y" of a
+/* Returns the offset of the results of that name, of n bytes, among all of an operator ("y" of a
  * FusedBatchNorm). */
 int tensorflow_output(const char *type, const char *name, size_t n);
 
