@@ -34,6 +34,8 @@ struct algo {
 	/* Does it compute products in single precision by halves of bf16 (lib/nest/tmul.h)? Its
 	 * results differ from others' by some 3e-6 of the largest. */
 	int halves;
+	/* May rows of its result lie apart (lib/nest/nest.h, pitch)? */
+	int pitches;
 	int rev;
 	int nknobs;
 	const struct knob *knob;

@@ -7,12 +7,21 @@
 #include "lib/io/field.h"
 #include "lib/nest/check.h"
 
+/* What multiplies the result lies as the result does. */
+int candidate_pitches(const struct candidate *c)
+{
+	return c->algo->pitches && c->w.layout != LAYOUT_NCHW &&
+	       !workload_has_post(&c->w, POST_MUL);
+}
+
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
 {
 	const char *why;
 
 	if (!algo_valid(c->algo, &c->w, c->knob, &why))
 		return err_set(e, "%s: %s", c->algo->name, why);
+	if (n->pitch && !candidate_pitches(c))
+		return err_set(e, "%s: rows of the result cannot lie apart", c->algo->name);
 	if (c->algo->build(&c->w, c->knob, n, e) < 0)
 		return -1;
 	return check_nest(n, e);

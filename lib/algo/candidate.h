@@ -15,10 +15,12 @@ struct candidate {
 
 /* Computes c->id from the workload's id, the algorithm and the knobs. */
 void candidate_identify(struct candidate *c);
-/* The algorithm builds the nest. It is an error, with the reason, if the knobs make no program
- * (algo_valid()) or if check_nest() (lib/nest/check.h) refuses the nest. So whatever builds
- * programs may be given the knobs of any record. */
+/* The algorithm builds the nest, whose pitch may be set. It is an error, with the reason, if the
+ * knobs make no program (algo_valid()) or if check_nest() (lib/nest/check.h) refuses the nest. So
+ * whatever builds programs may be given the knobs of any record. */
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e);
+/* May rows of its result lie apart (lib/nest/nest.h, pitch)? */
+int candidate_pitches(const struct candidate *c);
 /* Reads a candidate or result record. Recomputes the ids; a candidate_id that disagrees is an error
  * unless check is 0. Missing knobs take their frozen default; unknown algorithms and knobs are
  * errors. */

@@ -207,7 +207,7 @@ static void declare(struct depthwise *s)
 	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
 	operand_types(n, s->order.w);
 	t->bias = brgemm_out_take_bias(&t->out);
-	t->dst = conv_dst(p, t->out.c);
+	t->dst = conv_dst(n, p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
 }
 
@@ -325,6 +325,7 @@ const struct algo algo_depthwise = {
 	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
 	.narrows = 1,
+	.pitches = 1,
 	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,

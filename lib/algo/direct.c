@@ -543,7 +543,7 @@ static void declare_output(struct direct *s)
 {
 	struct nest *n = s->n;
 
-	s->to = conv_dst(&s->p, s->out.c);
+	s->to = conv_dst(n, &s->p, s->out.c);
 	access_name(n, &s->to, CONV_COLUMN, "Cpixel");
 	access_name(n, &s->to, CONV_ROW, "Cline");
 	access_name(n, &s->to, CONV_IMAGE, "Cimage");
@@ -794,6 +794,7 @@ const struct algo algo_direct = {
 	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
 	.narrows = 1,
+	.pitches = 1,
 	.rev = 5,
 	.nknobs = DIRECT_KNOBS,
 	.knob = direct_knobs,

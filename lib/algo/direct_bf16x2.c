@@ -15,6 +15,7 @@ const struct algo algo_direct_bf16x2 = {
 		   "registers.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.halves = 1,
+	.pitches = 1,
 	.rev = 1,
 	.nknobs = DIRECT_KNOBS,
 	.knob = direct_knobs,

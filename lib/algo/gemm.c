@@ -337,13 +337,13 @@ static void open_batch(struct gemm *s)
 	int va = nest_param(n, "Abatch", s->p.m * s->p.k);
 	int vb = nest_param(n, "Bbatch", s->w->rhs_const ? packed : s->p.n * s->p.k);
 
-	s->vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
+	s->vc = nest_param(n, "Cbatch", s->p.m * operand_pitch(n, s->p.n));
 	s->a.buffer = nest_view(n, "Asrc", s->src, af_times(b, va));
 	s->a.stride = af_var(s->vk);
 	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->b.stride = af_var(s->vb_tile);
 	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->panel * s->depth) : af_var(s->vn);
-	s->out.c_row = af_var(s->vn);
+	s->out.c_row = af_var(n->pitch ? nest_param(n, "Crow", n->pitch) : s->vn);
 	if (!is_split(s))
 		brgemm_out_view(n, &s->out, af_times(b, s->vc));
 }
@@ -602,6 +602,7 @@ const struct algo algo_gemm = {
 	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
 	.narrows = 1,
+	.pitches = 1,
 	.rev = 4,
 	.nknobs = GEMM_KNOBS,
 	.knob = gemm_knobs,

@@ -20,6 +20,7 @@ const struct algo algo_gemm_bf16x2 = {
 		   "registers.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.halves = 1,
+	.pitches = 1,
 	.rev = 1,
 	.nknobs = GEMM_KNOBS,
 	.knob = gemm_knobs,

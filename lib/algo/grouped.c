@@ -228,7 +228,7 @@ static void declare(struct grouped *s)
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->out);
 	operand_types(n, s->order.w);
 	s->t.bias = s->out.is_whole ? brgemm_out_take_bias(&s->out) : -1;
-	s->dst = conv_dst(p, s->out.c);
+	s->dst = conv_dst(n, p, s->out.c);
 	if (s->k[WEAVE])
 		woven_registers(n, &s->woven, parts_highest(&s->parts));
 	else
@@ -473,6 +473,7 @@ const struct algo algo_grouped = {
 	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
 	.narrows = 1,
+	.pitches = 1,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -146,7 +146,7 @@ static void declare(struct planar *s)
 	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->to);
 	operand_types(n, s->order.w);
 	nest_elem(n, s->weights, ELEM_F32); /* they are broadcast as they are */
-	s->dst = conv_dst(&s->whole, s->to.c);
+	s->dst = conv_dst(s->n, &s->whole, s->to.c);
 	s->planes.n = n;
 	planes_declare(&s->planes);
 	s->sums = nest_work(n, "sums", s->groups * s->p.oc * s->out);
@@ -370,6 +370,7 @@ const struct algo algo_planar = {
 	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.types = 1U << DTYPE_BF16,
 	.widens = 1,
+	.pitches = 1,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -150,6 +150,7 @@ static struct quadrants quadrants_of(struct strassen *s)
 			      .rows = rows,
 			      .depth = s->p.k / 2,
 			      .columns = s->p.n / 2,
+			      .pitch = operand_pitch(s->n, s->p.n),
 			      .width = s->k[NV] * s->k[VL],
 			      .block = mc && mc < rows ? mc : rows,
 			      .highest = parts_highest(&s->parts)};
@@ -189,6 +190,7 @@ const struct algo algo_strassen = {
 	.summary = "Matrix product of seven half-sized products; matmul and 1x1 convolution.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.uneven = 1,
+	.pitches = 1,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -449,6 +449,7 @@ static struct image_block block_of_tiles(const struct winograd *s, const struct 
 				.split = row_split(k[TC] * k[TR], k[MR])};
 
 	b.g.n = s->n;
+	b.g.oc = operand_pitch(s->n, b.g.oc);
 	b.values = (int64_t)b.g.v.n * b.g.h.n;
 	b.panels = ceil_div(s->p.oc, b.nr);
 	b.ahead = (int)k[AHEAD];
@@ -487,6 +488,7 @@ const struct algo algo_winograd = {
 	.types = 1U << DTYPE_BF16 | 1U << DTYPE_S8 | 1U << DTYPE_U8,
 	.widens = 1,
 	.narrows = 1,
+	.pitches = 1,
 	.rev = 3,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -10,6 +10,7 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 	n->nvars = n->nbuffers = n->nparams = n->nslots = n->nboxes = 0;
 	n->depth = n->loop_depth = n->nloops = n->block_threads = n->resident = n->streams = 0;
 	n->nphases = 1;
+	n->pitch = 0;
 	n->body = n->open = NULL;
 	n->tail = &n->body;
 	n->full.what = NULL;

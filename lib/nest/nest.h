@@ -316,7 +316,10 @@ struct nest {
 	int nloops, nphases;   /* in all */
 	int streams;	       /* nest_stream() was called */
 	int block_threads;     /* of a block; 0: the nest has no blocks */
-	int resident;	       /* nest_resident() */
+	/* Elements from a pixel of the result, or a row of its matrix, to the next; 0: nothing lies
+	 * between them. Who builds a nest sets it behind nest_init(). */
+	int64_t pitch;
+	int resident; /* nest_resident() */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;

@@ -19,8 +19,10 @@ struct making {
 	struct task_phases phases; /* of a transposed convolution */
 	struct place role[TENSOR_ROLES];
 	struct place dst, side[2]; /* side: of a product, before it is made dense */
-	int add;		   /* value that is added, -1 */
-	struct place added;	   /* or what is added, if its memory is not MEMORY_NONE */
+	struct chosen chosen;
+	int64_t pitch;	    /* of dst (plan.h) */
+	int add;	    /* value that is added, -1 */
+	struct place added; /* or what is added, if its memory is not MEMORY_NONE */
 };
 
 /* A constant, dense, in memory that holds nothing else. */
@@ -351,12 +353,18 @@ static int make_gemm(struct making *k, struct err *e)
 	return add_matrix(k, beta, out, e);
 }
 
-/* Is the result made where it is wanted? */
-static int takes_want(const struct making *k)
+/* Is the result made where it is wanted? Sets its pitch. The library's code leaves no gaps. */
+static int takes_want(struct making *k)
 {
 	const struct place *want = &k->l->want[k->t->out];
 
-	return want->memory >= 0 && want->elem == k->out && place_is_dense(want, k->order);
+	if (want->memory < 0 || want->elem != k->out)
+		return 0;
+	if (place_is_dense(want, k->order))
+		return 1;
+	if (!k->l->p->by_library && candidate_pitches(&k->chosen.candidate))
+		k->pitch = place_pitch(want, k->order);
+	return k->pitch > 0;
 }
 
 /* The types of the operator: its result is made in that of the place where it is wanted. */
@@ -419,14 +427,17 @@ static const char *title(const struct making *k)
 	return text;
 }
 
-static int add_rivals(struct making *k, const struct chosen *now, struct err *e)
+static int add_rivals(struct making *k, struct err *e)
 {
 	struct chosen rival[CHOOSER_RIVALS];
-	const int n = chooser_rivals(k->l->chooser, &k->load, now, rival, e);
+	const int n = chooser_rivals(k->l->chooser, &k->load, &k->chosen, rival, e);
 
 	for (int i = 0; i < n; i++) {
-		struct step *s = plan_rival(k->l->p, &rival[i].candidate, e);
+		struct step *s;
 
+		if (k->pitch && !candidate_pitches(&rival[i].candidate))
+			continue;
+		s = plan_rival(k->l->p, &rival[i].candidate, e);
 		if (!s)
 			return -1;
 		s->match = rival[i].match;
@@ -435,25 +446,28 @@ static int add_rivals(struct making *k, const struct chosen *now, struct err *e)
 	return n < 0 ? -1 : 0;
 }
 
+static int choose(struct making *k, struct err *e)
+{
+	const int rc = chooser_pick(k->l->chooser, &k->load, &k->chosen, e);
+
+	return rc ? rc < 0 ? -1 : 0
+		  : lower_bad(k->l, k->n, e, "is a workload that no algorithm applies to");
+}
+
 static int add_step(struct making *k, struct err *e)
 {
 	struct lowering *l = k->l;
-	struct chosen c;
 	struct step *s;
-	int rc = chooser_pick(l->chooser, &k->load, &c, e);
 
-	if (rc < 0)
-		return -1;
-	if (!rc)
-		return lower_bad(l, k->n, e, "is a workload that no algorithm applies to");
 	k->role[TENSOR_DST] = k->dst;
-	s = plan_candidate(l->p, node_label(l->g, k->n), title(k), &c.candidate, k->w, k->role, e);
+	s = plan_candidate(l->p, node_label(l->g, k->n), title(k), &k->chosen.candidate, k->w,
+			   k->role, k->pitch, e);
 	if (!s)
 		return -1;
-	s->match = c.match;
-	s->predicted_s = c.predicted_s;
-	s->is_decided = c.is_decided;
-	return add_rivals(k, &c, e);
+	s->match = k->chosen.match;
+	s->predicted_s = k->chosen.predicted_s;
+	s->is_decided = k->chosen.is_decided;
+	return add_rivals(k, e);
 }
 
 static int put_result(struct making *k, struct err *e)
@@ -526,7 +540,7 @@ int lower_product(struct lowering *l, const struct graph_node *n, const struct t
 	place_dense(&k.dst, 2, (int64_t[]){d[MATMUL_M], d[MATMUL_N]}, NULL);
 	lower_room(l, &k.dst);
 	*out = k.dst;
-	return add_step(&k, e);
+	return choose(&k, e) || add_step(&k, e) ? -1 : 0;
 }
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e)
@@ -558,7 +572,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		rc = make_einsum(&k, e);
 	else
 		rc = make_matmul(&k, e);
-	return rc || take_fused(&k, e) || make_result(&k, e) || add_step(&k, e) || put_result(&k, e)
+	return rc || take_fused(&k, e) || choose(&k, e) || make_result(&k, e) || add_step(&k, e) ||
+			       put_result(&k, e)
 		       ? -1
 		       : 0;
 }

@@ -57,6 +57,27 @@ int place_is_dense(const struct place *p, const int *order)
 	return 1;
 }
 
+int64_t place_pitch(const struct place *p, const int *order)
+{
+	const int last = p->rank - 1, inner = order ? order[last] : last;
+	int64_t pitch = 0, step = 0;
+
+	if (p->dim[inner] != 1 && p->stride[inner] != 1)
+		return 0;
+	for (int k = last; k-- > 0;) {
+		const int i = order ? order[k] : k;
+
+		if (p->dim[i] == 1)
+			continue;
+		if (!pitch)
+			pitch = step = p->stride[i];
+		if (p->stride[i] != step)
+			return 0;
+		step *= p->dim[i];
+	}
+	return !pitch || pitch >= p->dim[inner] ? pitch : 0;
+}
+
 static int64_t sort_key(const struct place *p, int i)
 {
 	return p->dim[i] == 1 || !p->stride[i] ? INT64_MAX : p->stride[i];

@@ -29,6 +29,9 @@ int64_t place_span(const struct place *p);  /* elements from the first to the la
 void place_dense(struct place *p, int rank, const int64_t *dim, const int *order);
 /* Does it lie without gaps in that order? Dimensions of 1 do not count. */
 int place_is_dense(const struct place *p, const int *order);
+/* Elements from a row of its innermost dimension in that order to the next, where rows lie equally
+ * far apart, maybe with gaps; 0: they do not. */
+int64_t place_pitch(const struct place *p, const int *order);
 /* The dimensions of p by strides, the largest first; those of 1 and of stride 0 come first. */
 void place_order(const struct place *p, int order[PLACE_RANK]);
 /* The same elements with other dimensions, as row-major order counts them. 1; 0: no view does that.

@@ -395,6 +395,7 @@ static int make_candidate(struct plan *p, struct step *s, const struct candidate
 	int result = -1;
 
 	*kept = *c;
+	n->pitch = s->pitch;
 	if (candidate_build(c, n, e) || make_kernel(p, s, NULL, e))
 		return -1;
 	s->candidate = kept;
@@ -425,7 +426,7 @@ static int make_candidate(struct plan *p, struct step *s, const struct candidate
 
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
-			    const struct place by_role[TENSOR_ROLES], struct err *e)
+			    const struct place by_role[TENSOR_ROLES], int64_t pitch, struct err *e)
 {
 	struct place *roles = arena_array(p->a, struct place, TENSOR_ROLES);
 	struct step *s = add_step(p, name, what);
@@ -433,6 +434,7 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 	memcpy(roles, by_role, sizeof *roles * TENSOR_ROLES);
 	s->weights = w;
 	s->by_role = roles;
+	s->pitch = pitch;
 	return make_candidate(p, s, c, e) ? NULL : s;
 }
 
@@ -454,6 +456,7 @@ struct step *plan_rival(struct plan *p, const struct candidate *c, struct err *e
 				     .what = s->what,
 				     .weights = s->weights,
 				     .by_role = s->by_role,
+				     .pitch = s->pitch,
 				     .predicted_s = NAN}};
 	return make_candidate(p, &r->with, c, e) ? NULL : &r->with;
 }

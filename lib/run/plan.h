@@ -10,9 +10,9 @@
  * 2^24.
  *
  * Concatenations get their memory before anything is lowered. The step that makes a part writes it
- * there, or a copy follows. The last concatenation is planned first: if its parts are neighbours
- * in a later one, it is a view of that. So a dense block of DenseNet has one buffer, and its 58
- * concatenations cost nothing but a copy of 32 channels each.
+ * there, with gaps between its rows where it must (lib/nest/nest.h, pitch), or a copy follows. The
+ * last concatenation is planned first: if its parts are neighbours in a later one, it is a view of
+ * that. So a dense block of DenseNet has one buffer, and its 58 concatenations cost nothing.
  */
 #ifndef TL_RUN_PLAN_H
 #define TL_RUN_PLAN_H
@@ -159,6 +159,7 @@ struct step {
 	struct baseline *baseline;   /* the library's code instead of the kernel */
 	int variant;
 	const struct candidate *candidate;
+	int64_t pitch; /* of its result (lib/nest/nest.h) */
 	const struct weights_plan *weights;
 	const char *match;  /* how the kernel was found: "exact", "nearest", .. */
 	double predicted_s; /* its time by the database; NAN: not known */
@@ -230,10 +231,10 @@ void plan_copy(struct plan *p, const char *name, const struct place *from, const
 /* The kernels of copies that are not idle. */
 int plan_make_copies(struct plan *p, struct err *e);
 /* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
- * plan. */
+ * plan. Rows of the result lie `pitch` elements apart; 0: without gaps. */
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
-			    const struct place by_role[TENSOR_ROLES], struct err *e);
+			    const struct place by_role[TENSOR_ROLES], int64_t pitch, struct err *e);
 /* Adds another kernel to the workload's step that was added last: its next rival. NULL: it cannot
  * be printed. */
 struct step *plan_rival(struct plan *p, const struct candidate *c, struct err *e);

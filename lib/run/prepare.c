@@ -55,8 +55,10 @@ static int prepare_weights(struct plan *p, struct step *s, struct err *e)
 {
 	const struct weights_plan *w = s->weights;
 	struct nest *n = plan_nest(p, "kernel");
-	int rc = candidate_build(s->candidate, n, e);
+	int rc;
 
+	n->pitch = s->pitch;
+	rc = candidate_build(s->candidate, n, e);
 	for (int k = 0, m; !rc && (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
 		if (m >= 0)
 			rc = plan_alloc(p, m, e);

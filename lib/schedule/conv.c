@@ -45,12 +45,13 @@ void conv_frame(struct conv *p)
 	p->padded = p->fills = p->clipped = 0;
 }
 
-static struct access images(const struct conv *p, int buffer, int64_t c, int64_t h, int64_t w)
+/* Images of h x w pixels, which lie `pixel` elements apart, of groups of c channels. */
+static struct access images(int buffer, int64_t pixel, int64_t c, int64_t h, int64_t w)
 {
 	struct access a = {.buffer = buffer};
 	int64_t step[ACCESS_DIMS] = {
-		[CONV_IMAGE] = p->g * c * h * w, [CONV_GROUP] = c,	   [CONV_CHANNEL] = 1,
-		[CONV_ROW] = w * p->g * c,	 [CONV_COLUMN] = p->g * c,
+		[CONV_IMAGE] = h * w * pixel, [CONV_GROUP] = c,	     [CONV_CHANNEL] = 1,
+		[CONV_ROW] = w * pixel,	      [CONV_COLUMN] = pixel,
 	};
 
 	for (int d = 0; d < ACCESS_DIMS; d++) {
@@ -62,12 +63,12 @@ static struct access images(const struct conv *p, int buffer, int64_t c, int64_t
 
 struct access conv_src(const struct conv *p, int buffer)
 {
-	return images(p, buffer, p->ic, p->ih, p->iw);
+	return images(buffer, p->g * p->ic, p->ic, p->ih, p->iw);
 }
 
-struct access conv_dst(const struct conv *p, int buffer)
+struct access conv_dst(const struct nest *n, const struct conv *p, int buffer)
 {
-	return images(p, buffer, p->oc, p->oh, p->ow);
+	return images(buffer, operand_pitch(n, p->g * p->oc), p->oc, p->oh, p->ow);
 }
 
 struct access conv_pad(struct nest *n, const struct workload *w, const struct conv *p)

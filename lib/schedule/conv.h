@@ -22,9 +22,9 @@ void conv_frame(struct conv *p);
 
 /* Dimensions of its images; CHANNEL is one of a group. */
 enum conv_dim { CONV_IMAGE, CONV_GROUP, CONV_CHANNEL, CONV_ROW, CONV_COLUMN };
-/* The source and the result, nhwc. */
+/* The source and the result, nhwc. Pixels of the result lie as the nest says. */
 struct access conv_src(const struct conv *p, int buffer);
-struct access conv_dst(const struct conv *p, int buffer);
+struct access conv_dst(const struct nest *n, const struct conv *p, int buffer);
 /* Declares what lies outside of the image, in the workload's type. */
 struct access conv_pad(struct nest *n, const struct workload *w, const struct conv *p);
 /* Weights as panels of nr output channels and chunks of kc input channels:

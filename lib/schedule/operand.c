@@ -35,10 +35,15 @@ const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct
 	return n->var[extent].value % nr ? nest_keep(n, af_sub(af_var(extent), at)) : NULL;
 }
 
+int64_t operand_pitch(const struct nest *n, int64_t columns)
+{
+	return n->pitch ? n->pitch : columns;
+}
+
 void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, struct affine column,
 		   struct brgemm_out *o)
 {
-	o->c_at = af_add(af_times(row, columns), column);
+	o->c_at = af_add(af_scale(row, o->c_row), column);
 	o->valid = operand_left(n, columns, nr, column);
 	o->bias_at = column;
 }

@@ -48,8 +48,11 @@ struct affine access_at_(const struct access *a, const struct index *at, unsigne
  * NULL: the tiles are whole. */
 const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct affine at);
 
-/* Where a tile of a matrix is that has as many columns as a symbol says: sets c_at, valid and
- * bias_at of o, for tiles of nr columns. */
+/* Elements from a pixel or a row of the result, which has so many, to the next (nest.h). */
+int64_t operand_pitch(const struct nest *n, int64_t columns);
+
+/* Where a tile of a matrix is that has as many columns as a symbol says, in rows that o has: sets
+ * c_at, valid and bias_at of o, for tiles of nr columns. */
 void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, struct affine column,
 		   struct brgemm_out *o);
 

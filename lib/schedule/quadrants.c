@@ -39,7 +39,7 @@ void quadrants_workspace(struct quadrants *q)
 	q->kept = nest_work(q->n, "P", KEPT * q->highest * q->width);
 	q->g.b_k = af(q->width);
 	q->g.k = af(q->depth);
-	q->out.c_row = af(2 * q->columns);
+	q->out.c_row = af(q->pitch);
 }
 
 /* ---- sums of the left side ---- */
@@ -103,7 +103,7 @@ struct quadrants_place quadrants_at(const struct quadrants *q, struct affine row
 	at.a = nest_view(n, "A", q->src, af_mul(row, 2 * q->depth));
 	at.s = nest_view(n, "S", q->sums, sums);
 	at.b = nest_view(n, "B", q->weights, af_mul(af_var(j), PRODUCTS * q->depth * q->width));
-	brgemm_out_view(n, &out, af_add(af_mul(row, 2 * q->columns), column));
+	brgemm_out_view(n, &out, af_add(af_mul(row, q->pitch), column));
 	at.c = out.c;
 	at.mul = out.mul;
 	if (q->out.bias >= 0)
@@ -142,7 +142,7 @@ static void finish(struct quadrants *q, const struct quadrants_place *at, int lo
 
 	o.c = at->c;
 	o.mul = at->mul;
-	o.c_at = af(lower * q->rows * 2 * q->columns + right * q->columns);
+	o.c_at = af(lower * q->rows * q->pitch + right * q->columns);
 	o.bias = at->bias;
 	o.bias_at = af(right * q->panels * q->width);
 	o.valid = at->valid;

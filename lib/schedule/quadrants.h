@@ -19,6 +19,7 @@
 struct quadrants {
 	struct nest *n;
 	int64_t rows, depth, columns; /* of a quadrant: of the result, summed over, of the result */
+	int64_t pitch;		      /* elements from a row of the result to the next */
 	int64_t width, panels;	      /* columns of the register tile, how many fill a quadrant's */
 	int64_t block, highest;	      /* rows of a block, of a register tile, at most */
 	int src;		      /* the left side, [2 rows][2 depth] */

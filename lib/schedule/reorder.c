@@ -1,5 +1,6 @@
 #include "lib/schedule/reorder.h"
 
+#include "lib/schedule/conv.h"
 #include "lib/schedule/operand.h"
 #include "lib/tile/transpose.h"
 #include "lib/space/knob.h"
@@ -170,9 +171,22 @@ int reorder_src(struct reorder *r)
 	return pixels;
 }
 
+/* Elements from the first of the result to its last, gaps and all. */
+static int64_t span(const struct nest *n, const struct workload *w)
+{
+	const int64_t size = workload_size(w, TENSOR_DST);
+	struct conv p;
+	int64_t columns;
+
+	if (!n->pitch)
+		return size;
+	columns = conv_of(w, &p) ? p.g * p.oc : w->dim[MATMUL_N];
+	return (size / columns - 1) * n->pitch + columns;
+}
+
 void reorder_out(struct reorder *r, int bias, struct brgemm_out *o)
 {
-	int64_t size = workload_size(r->w, TENSOR_DST);
+	const int64_t size = span(r->n, r->w);
 	int mul;
 
 	operand_out(r->n, r->w, bias, size, o);
