@@ -172,6 +172,13 @@ void lower_phases_room(struct lowering *l, const struct task_phases *p, int64_t 
 int lower_phases_image(struct lowering *l, const struct task *t, const struct task_phases *p,
 		       const struct place *made, struct err *e);
 
+/* lower_volume.c: the source and the weights of a convolution over three dimensions that is
+ * computed as one over two, in a type. */
+int lower_volume_source(struct lowering *l, const struct task_volume *v, int value, enum elem elem,
+			struct place *out, struct err *e);
+int lower_volume_weights(struct lowering *l, const struct task_volume *v, int value, enum elem elem,
+			 struct place *out, struct err *e);
+
 /* lower_norm.c: a normalization that is written out in nodes. */
 struct norm {
 	int last;		     /* node */

@@ -41,38 +41,42 @@ static void emit_bytes(struct lowering *l, const struct graph_node *n, const str
 		   operand, 2);
 }
 
+/* The step, from an image to another one. */
+static int add_step(struct lowering *l, const struct graph_node *n, struct pool *p,
+		    const struct place *from, const struct place *to, struct err *e)
+{
+	const struct place operand[2] = {*from, *to};
+
+	p->images = from->dim[0];
+	p->channels = from->dim[1];
+	p->in_pixel = from->stride[3];
+	p->out_pixel = to->stride[3];
+	p->in = from->elem;
+	p->out = to->elem;
+	if (elem_size(from->elem) == 1 && to->elem == from->elem && !p->is_mean) {
+		emit_bytes(l, n, p, operand);
+		return 0;
+	}
+	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
+	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;
+}
+
 /* The step, from an image to where the output is wanted. bytes: the image holds whole numbers, and
  * the output stands for reals by the units of this expression; NULL: it does not. */
 static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 		const struct place *from, const struct pointwise *bytes, struct err *e)
 {
-	struct place operand[2];
-	struct place to;
-
 	const int out = n->out[0];
 	const struct place *want = &l->want[out];
-
 	const enum elem elem = want->memory >= 0 ? want->elem : l->elem[out];
+	struct place to;
 
 	if (lower_new_image(l, out, bytes ? from->elem : elem, &to, e) ||
 	    (!bytes && put(l, n, &to, e)))
 		return -1;
 	if (bytes)
 		lower_put_dequantized(l, out, bytes, &to);
-	p->images = from->dim[0];
-	p->channels = from->dim[1];
-	p->in_pixel = from->stride[3];
-	p->out_pixel = to.stride[3];
-	p->in = from->elem;
-	p->out = to.elem;
-	operand[0] = *from;
-	operand[1] = to;
-	if (elem_size(from->elem) == 1 && to.elem == from->elem && !p->is_mean) {
-		emit_bytes(l, n, p, operand);
-		return 0;
-	}
-	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
-	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;
+	return add_step(l, n, p, from, &to, e);
 }
 
 static int pads_itself(const struct graph_node *n)
@@ -184,6 +188,18 @@ static void get_bytes(struct lowering *l, const struct graph_node *n, const stru
 	lower_dense(l, &bytes->in[0], order, node_label(l->g, n), out);
 }
 
+/* One direction of a pool, vertical or horizontal, of so many elements. */
+static void set_direction(struct pool *p, int is_row, const struct window *w, int axis, int64_t out)
+{
+	*(is_row ? &p->ih : &p->iw) = w->in[axis];
+	*(is_row ? &p->oh : &p->ow) = out;
+	*(is_row ? &p->kh : &p->kw) = w->kernel[axis];
+	*(is_row ? &p->sh : &p->sw) = w->stride[axis];
+	*(is_row ? &p->dh : &p->dw) = w->dilation[axis];
+	*(is_row ? &p->ph : &p->pw) = w->before[axis];
+	*(is_row ? &p->to_row : &p->to_column) = w->in[axis] + w->after[axis];
+}
+
 /* By a nest over images, of which `pad` makes the padding, if it is not NULL. */
 static int lower_image_pool(struct lowering *l, const struct graph_node *n, const struct window *w,
 			    const struct graph_node *pad, const int64_t *pads, struct err *e)
@@ -192,28 +208,70 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 			 .counts_padding = (int)node_int(n, "count_include_pad", 0)};
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
 	const struct pointwise *bytes = maximum_of(l, n);
+	struct window with = *w;
 	struct place from;
 
 	if (bytes)
 		get_bytes(l, n, bytes, &from);
 	else if (lower_get_image_made(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
-	p.ih = from.dim[2];
-	p.iw = from.dim[3];
-	p.oh = out->rank == 4 ? out->dim[2] : 1;
-	p.ow = out->dim[out->rank - 1];
-	p.kh = w->kernel[0];
-	p.kw = w->kernel[1];
-	p.sh = w->stride[0];
-	p.sw = w->stride[1];
-	p.dh = w->dilation[0];
-	p.dw = w->dilation[1];
-	p.ph = pad ? pads[2] : w->before[0];
-	p.pw = pad ? pads[3] : w->before[1];
+	for (int i = 0; i < 2; i++) {
+		with.in[i] = from.dim[2 + i];
+		with.before[i] = pad ? pads[2 + i] : w->before[i];
+		with.after[i] = pad ? pads[6 + i] : w->after[i];
+	}
+	set_direction(&p, 1, &with, 0, out->rank == 4 ? out->dim[2] : 1);
+	set_direction(&p, 0, &with, 1, out->dim[out->rank - 1]);
 	p.counts_padding |= pad != NULL;
-	p.to_row = p.ih + (pad ? pads[6] : w->after[0]);
-	p.to_column = p.iw + (pad ? pads[7] : w->after[1]);
 	return emit(l, n, &p, &from, bytes, e);
+}
+
+/* An image without gaps, channels last. */
+static struct place image_of(const struct place *in, int64_t images, int64_t rows, int64_t columns)
+{
+	struct place p = {.memory = in->memory, .at = in->at, .elem = in->elem};
+	int order[PLACE_RANK];
+
+	order_channels_last(4, order);
+	place_dense(&p, 4, (int64_t[]){images, in->dim[1], rows, columns}, order);
+	return p;
+}
+
+/* Over volumes: over each plane, and then over depth, where the pixels of a plane are a row. A
+ * maximum of maxima is one, and so is a mean of means of equally many elements: how many count in a
+ * plane depends on the row and the column alone. */
+static int lower_volume_pool(struct lowering *l, const struct graph_node *n, const struct window *w,
+			     struct err *e)
+{
+	static const struct window flat = {
+		.rank = 1, .in = {1}, .kernel = {1}, .stride = {1}, .dilation = {1}};
+	const int64_t *out = node_out(l->g, n, 0)->shape.dim;
+	struct pool plane = {.is_mean = node_is(n, OP_AveragePool),
+			     .counts_padding = (int)node_int(n, "count_include_pad", 0)};
+	struct pool depth = plane;
+	struct place x, from, half, to, shape;
+	int order[PLACE_RANK];
+
+	order_channels_last(5, order);
+	if (lower_get_made(l, n->in[0], &x, e) || lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	lower_dense_as(l, &x, order, x.elem, node_label(l->g, n), &x);
+	from = image_of(&x, x.dim[0] * w->in[0], w->in[1], w->in[2]);
+	half = image_of(&x, x.dim[0] * w->in[0], out[3], out[4]);
+	lower_room_as(l, &half, x.elem);
+	set_direction(&plane, 1, w, 1, out[3]);
+	set_direction(&plane, 0, w, 2, out[4]);
+	if (add_step(l, n, &plane, &from, &half, e))
+		return -1;
+	place_dense(&shape, 5, shape.dim, order);
+	lower_room_as(l, &shape, l->elem[n->out[0]]);
+	from = image_of(&half, x.dim[0], w->in[0], out[3] * out[4]);
+	to = image_of(&shape, x.dim[0], out[2], out[3] * out[4]);
+	set_direction(&depth, 1, w, 0, out[2]);
+	set_direction(&depth, 0, &flat, 0, out[3] * out[4]);
+	depth.iw = depth.to_column = depth.ow;
+	lower_put(l, n->out[0], &shape);
+	return add_step(l, n, &depth, &from, &to, e);
 }
 
 int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -230,6 +288,8 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	if (value_is_read(place) && lower_windows(l, n, &w, 1, e))
 		return -1;
+	if (w.rank == 3 && !node_is(n, OP_LpPool))
+		return lower_volume_pool(l, n, &w, e);
 	if (w.rank > 2 || node_is(n, OP_LpPool))
 		return lower_windows(l, n, &w, 0, e);
 	widen(&w);

@@ -137,6 +137,14 @@ static void take_weights(struct making *k, const struct place *p)
 	}
 }
 
+static int make_volume(struct making *k, struct place *x, struct place *weights, struct err *e)
+{
+	const struct task_volume *v = &k->t->volume;
+
+	return lower_volume_source(k->l, v, k->side_value[0], k->in, x, e) ||
+	       lower_volume_weights(k->l, v, k->side_value[1], weights_elem(k), weights, e);
+}
+
 static int make_conv(struct making *k, struct err *e)
 {
 	struct place p, weights;
@@ -146,8 +154,10 @@ static int make_conv(struct making *k, struct err *e)
 	order_channels_last(rank, k->orders);
 	k->order = k->orders;
 	k->w->channels = k->t->w.dim[CONV_OC];
-	if (get_as(k, k->side_value[0], k->order, k->in, &p, e) ||
-	    get_as(k, k->side_value[1], NULL, weights_elem(k), &weights, e))
+	if (k->t->volume.kernel
+		    ? make_volume(k, &p, &weights, e)
+		    : get_as(k, k->side_value[0], k->order, k->in, &p, e) ||
+			      get_as(k, k->side_value[1], NULL, weights_elem(k), &weights, e))
 		return -1;
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;

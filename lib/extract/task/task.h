@@ -55,6 +55,13 @@ struct task_scales {
 	int bias; /* of 32 bits, or -1 */
 };
 
+/* A convolution over three dimensions that is computed as one over two (task_volume.c): its
+ * direction of depth. */
+struct task_volume {
+	int is_column; /* the window has one row and one column */
+	int64_t groups, in, out, kernel, stride, before, dilation; /* dilation: 1 is none */
+};
+
 struct task {
 	int node;
 	int part; /* 0: the task is all that the node computes. 1 or 2: it is the first or second
@@ -81,6 +88,7 @@ struct task {
 	 * it. So nothing can be taken into it that has another number for each element. */
 	int is_moved;
 	struct task_scales scales;
+	struct task_volume volume; /* kernel 0: it is no such convolution */
 };
 
 enum { TASK_PARTS = 2 }; /* of one node, at most */
@@ -125,6 +133,8 @@ int task_phases(const struct graph *g, const struct graph_node *n, struct task_p
  */
 void task_transposed(const struct graph *g, const struct graph_node *n, enum layout layout,
 		     struct task *t);
+/* Makes a conv3d that is run a conv2d, and sets t->volume. */
+void task_volume(struct task *t);
 /* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
 void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
 /* a x b and a + b, or -1 if either is unknown or the result absurd. */

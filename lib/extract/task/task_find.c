@@ -12,6 +12,11 @@ static const char *set_running(const struct graph *g, const struct task_wanted *
 	const struct graph_node *n = &g->node[t->node];
 	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
 
+	if (t->w.op == &op_conv3d) {
+		if (!dtypes_are_f32(&t->w.dtype))
+			return "3-D";
+		task_volume(t);
+	}
 	if (dtypes_are_f32(&t->w.dtype) || (wanted->in_bytes && task_runs_scaled(g, t)))
 		return NULL;
 	if (!data || !weights || data->elem != VALUE_F32 || weights->elem != VALUE_F32)
@@ -47,7 +52,7 @@ static void finish(const struct graph *g, const struct task_wanted *wanted, stru
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
 	else if (wanted->kinds == TASKS_RUN)
-		t->why = t->w.op == &op_conv3d ? "3-D" : set_running(g, wanted, a, t);
+		t->why = set_running(g, wanted, a, t);
 	if (t->why || t->part || t->w.op == &op_attention)
 		return;
 	t->is_run = wanted->kinds == TASKS_RUN;
