@@ -65,28 +65,51 @@ static float combined(enum scatter_how how, float old, float update)
 	}
 }
 
-/* Each thread makes some rows of the result, and looks through all tuples for those. */
+int scatter_rows_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct scatter *s = with;
+	int rc = 0;
+
+	for (int64_t i = s->count * thread / threads; i < s->count * (thread + 1) / threads; i++) {
+		const int64_t row = row_of(buffers[0] + i * s->rank, s->rank, s->extent);
+
+		memcpy(buffers[1] + i * SCATTER_ROW, &row, sizeof row);
+		rc |= row < 0 ? -1 : 0;
+	}
+	return rc;
+}
+
+static void update_row(enum scatter_how how, float *to, const float *update, int64_t n)
+{
+	if (how == SCATTER_REPLACE)
+		memcpy(to, update, (size_t)n * sizeof *to);
+	for (int64_t k = 0; how != SCATTER_REPLACE && k < n; k++)
+		to[k] = combined(how, to[k], update[k]);
+}
+
+/* Each thread makes some rows of the result, and looks through all updates for those. */
 int scatter_run(const void *with, float *const *buffers, int thread, int threads)
 {
 	const struct scatter *s = with;
 	const int64_t first = s->rows * thread / threads, end = s->rows * (thread + 1) / threads;
-	const size_t bytes = (size_t)s->inner * sizeof(float);
+	const int is_element = s->inner == 1 && s->how == SCATTER_REPLACE;
+	const float *update = buffers[SCATTER_UPDATES];
 	float *to = buffers[SCATTER_TO];
-	int rc = 0;
 
 	memcpy(to + first * s->inner, buffers[SCATTER_DATA] + first * s->inner,
-	       (size_t)(end - first) * bytes);
+	       (size_t)((end - first) * s->inner) * sizeof *to);
 	for (int64_t i = 0; i < s->count; i++) {
-		int64_t row = row_of(buffers[SCATTER_INDEX] + i * s->rank, s->rank, s->extent);
-		const float *update = buffers[SCATTER_UPDATES] + i * s->inner;
+		int64_t row;
 
-		if (row < 0)
-			rc = -1;
-		for (int64_t k = 0; row >= first && row < end && k < s->inner; k++)
-			to[row * s->inner + k] =
-				combined(s->how, to[row * s->inner + k], update[k]);
+		memcpy(&row, buffers[SCATTER_ROWS] + i * SCATTER_ROW, sizeof row);
+		if (row < first || row >= end)
+			continue;
+		if (is_element)
+			to[row] = update[i];
+		else
+			update_row(s->how, to + row * s->inner, update + i * s->inner, s->inner);
 	}
-	return rc;
+	return 0;
 }
 
 int gather_rows_run(const void *with, float *const *buffers, int thread, int threads)

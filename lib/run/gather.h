@@ -21,6 +21,7 @@ int gather_run(const void *with, float *const *buffers, int thread, int threads)
 enum {
 	SCATTER_DATA,
 	SCATTER_INDEX,
+	SCATTER_ROWS = SCATTER_INDEX,
 	SCATTER_UPDATES,
 	SCATTER_TO,
 	SCATTER_OPERANDS,
@@ -39,7 +40,12 @@ struct scatter {
 	int64_t extent[SCATTER_RANK];
 };
 
-/* The same for a struct scatter; of a row that is named twice the last update counts. */
+/* The parts of a struct scatter: first the rows that the tuples name, which the second one reads. A
+ * row is a number of 64 bits in the place of two floats. Buffers of the first one: tuples, rows.
+ * -1: an index lies outside; its row is -1, and nothing is written. Of a row that is named twice
+ * the last update counts. */
+enum { SCATTER_ROW = sizeof(int64_t) / sizeof(float) };
+int scatter_rows_run(const void *with, float *const *buffers, int thread, int threads);
 int scatter_run(const void *with, float *const *buffers, int thread, int threads);
 
 /* ONNX's GatherND: in each of `batches` parts of data, of `rows` rows each, `count` tuples of

@@ -19,38 +19,50 @@ static int read_how(const struct lowering *l, const struct graph_node *n, enum s
 	return i < SCATTERS ? 0 : lower_bad(l, n, e, "reduces by \"%s\", which is not known", name);
 }
 
-int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
+/* Sets the sizes by the places of data, tuples of indices and updates. */
+static int set_scatter(const struct lowering *l, const struct graph_node *n, struct scatter *s,
+		       const struct place *data, const struct place *index,
+		       const struct place *updates, struct err *e)
 {
-	struct scatter *s = arena_new(l->p->a, struct scatter);
-	struct place place[SCATTER_OPERANDS];
-	struct place operand[SCATTER_OPERANDS];
-
-	if (read_how(l, n, &s->how, e))
-		return -1;
-	for (int i = SCATTER_DATA; i < SCATTER_TO; i++)
-		if (lower_get_dense(l, n->in[i], NULL, &place[i], e))
-			return -1;
-	if (lower_shape(l, n->out[0], &place[SCATTER_TO], e))
-		return -1;
-	s->rank = (int)place[SCATTER_INDEX].dim[place[SCATTER_INDEX].rank - 1];
-	if (place[SCATTER_INDEX].rank < 1 || s->rank < 1 || s->rank > place[SCATTER_DATA].rank)
+	s->rank = index->rank < 1 ? 0 : (int)index->dim[index->rank - 1];
+	if (s->rank < 1 || s->rank > data->rank)
 		return lower_bad(l, n, e, "has indices that do not fit its data");
 	s->rows = 1;
 	for (int i = 0; i < s->rank; i++) {
-		s->extent[i] = place[SCATTER_DATA].dim[i];
+		s->extent[i] = data->dim[i];
 		s->rows *= s->extent[i];
 	}
-	s->inner = s->rows ? place_count(&place[SCATTER_DATA]) / s->rows : 0;
-	s->count = place_count(&place[SCATTER_INDEX]) / s->rank;
-	if (place_count(&place[SCATTER_UPDATES]) != s->count * s->inner)
+	s->inner = s->rows ? place_count(data) / s->rows : 0;
+	s->count = place_count(index) / s->rank;
+	if (place_count(updates) != s->count * s->inner)
 		return lower_bad(l, n, e, "has updates that do not fit its indices");
-	lower_room(l, &place[SCATTER_TO]);
-	for (int i = 0; i < SCATTER_OPERANDS; i++)
-		operand[i] = place[i];
-	lower_put(l, n->out[0], &place[SCATTER_TO]);
-	plan_plain(l->p, node_label(l->g, n), n->type,
-		   &(struct plain){scatter_run, s, outside, .is_scan = 1}, operand,
-		   SCATTER_OPERANDS);
+	return 0;
+}
+
+/* Indices are often constant: frameworks write assignments to a part of a tensor so. Then the rows
+ * that they name are found once. */
+int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct scatter *s = arena_new(l->p->a, struct scatter);
+	const char *name = node_label(l->g, n);
+	struct place operand[SCATTER_OPERANDS], index, rows = {0};
+
+	if (read_how(l, n, &s->how, e) ||
+	    lower_get_dense(l, n->in[0], NULL, &operand[SCATTER_DATA], e) ||
+	    lower_get_dense(l, n->in[1], NULL, &index, e) ||
+	    lower_get_dense(l, n->in[2], NULL, &operand[SCATTER_UPDATES], e) ||
+	    lower_shape(l, n->out[0], &operand[SCATTER_TO], e) ||
+	    set_scatter(l, n, s, &operand[SCATTER_DATA], &index, &operand[SCATTER_UPDATES], e))
+		return -1;
+	place_dense(&rows, 1, (int64_t[]){s->count * SCATTER_ROW}, NULL);
+	lower_room(l, &rows);
+	plan_plain(l->p, name, "rows", &(struct plain){scatter_rows_run, s, outside},
+		   (struct place[]){index, rows}, 2);
+	operand[SCATTER_ROWS] = rows;
+	lower_room(l, &operand[SCATTER_TO]);
+	lower_put(l, n->out[0], &operand[SCATTER_TO]);
+	plan_plain(l->p, name, n->type, &(struct plain){scatter_run, s, NULL, .is_scan = 1},
+		   operand, SCATTER_OPERANDS);
 	return 0;
 }
 
