@@ -137,6 +137,27 @@ static void take_weights(struct making *k, const struct place *p)
 	}
 }
 
+/* The weights of the rows and columns that the window has. */
+static int get_window(struct making *k, struct place *out, struct err *e)
+{
+	const int64_t *d = k->t->w.dim;
+	struct place p;
+
+	if (lower_get_made(k->l, k->side_value[1], &p, e))
+		return -1;
+	for (int axis = 0; axis < 2; axis++) {
+		const int i = p.rank - 2 + axis;
+
+		if (i < 2) /* it has columns alone */
+			continue;
+		p.at += k->t->skip[axis] * p.stride[i];
+		p.dim[i] = d[CONV_KH + axis];
+	}
+	lower_dense_as(k->l, &p, NULL, weights_elem(k), k->l->g->value[k->side_value[1]]->name,
+		       out);
+	return 0;
+}
+
 static int make_volume(struct making *k, struct place *x, struct place *weights, struct err *e)
 {
 	const struct task_volume *v = &k->t->volume;
@@ -154,10 +175,9 @@ static int make_conv(struct making *k, struct err *e)
 	order_channels_last(rank, k->orders);
 	k->order = k->orders;
 	k->w->channels = k->t->w.dim[CONV_OC];
-	if (k->t->volume.kernel
-		    ? make_volume(k, &p, &weights, e)
-		    : get_as(k, k->side_value[0], k->order, k->in, &p, e) ||
-			      get_as(k, k->side_value[1], NULL, weights_elem(k), &weights, e))
+	if (k->t->volume.kernel ? make_volume(k, &p, &weights, e)
+				: get_as(k, k->side_value[0], k->order, k->in, &p, e) ||
+					  get_window(k, &weights, e))
 		return -1;
 	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;

@@ -88,6 +88,7 @@ struct task {
 	 * it. So nothing can be taken into it that has another number for each element. */
 	int is_moved;
 	struct task_scales scales;
+	int64_t skip[2]; /* rows and columns of its window before those that it has (task_crop.c) */
 	struct task_volume volume; /* kernel 0: it is no such convolution */
 };
 
@@ -133,6 +134,8 @@ int task_phases(const struct graph *g, const struct graph_node *n, struct task_p
  */
 void task_transposed(const struct graph *g, const struct graph_node *n, enum layout layout,
 		     struct task *t);
+/* Leaves out rows and columns of the window of a conv2d that read nothing, and sets t->skip. */
+void task_crop(struct task *t);
 /* Makes a conv3d that is run a conv2d, and sets t->volume. */
 void task_volume(struct task *t);
 /* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
