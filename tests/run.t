@@ -63,6 +63,11 @@ ok $? 'the library computes by floats of packed weights'
 	grep -o '"workload_id":"[0-9a-f]*"' >"$tmp/extracted" && [ "$(grep -c -F -f "$tmp/extracted" "$tmp/recurrent")" -eq "$(wc -l <"$tmp/recurrent")" ] &&
 	[ "$(wc -l <"$tmp/recurrent")" -eq 4 ]
 ok $? 'inputs of recurrent networks are multiplied by the workloads that tl-extract finds' || sed 's/^/# /' "$tmp/recurrent"
+# Weights beyond half of the second cache make threads share the steps.
+for threads in 1 2 3; do
+	TL_LIMITS=l2=64 equal recurrent -t $threads --check-memory || break
+done
+ok $? 'threads share the steps of large recurrent networks'
 
 # OpenMP may have bound the first thread before the program began. (Kernels by halves have more than this error, where there are any.)
 OMP_PROC_BIND=true equal cnn --strict -t 2 --batch=2 && OMP_WAIT_POLICY=active equal cnn --strict -t 2 --batch=2 && equal cnn --strict -t 5 --batch=2

@@ -82,6 +82,19 @@ void exec_rest(struct plan *p)
 		parts_rest(p->team);
 }
 
+/* A thread's part of all turns. */
+static int plain_team(const struct plain *c, void *const *buffers, int thread, int threads)
+{
+	int rc = 0;
+
+	for (int turn = 0; turn < plain_turns(c); turn++) {
+		if (turn && threads > 1)
+			barrier();
+		rc |= plain_part(c, buffers, turn, thread, threads);
+	}
+	return rc;
+}
+
 /* A thread's part of a step. */
 static int part(const struct plan *p, const struct step *s, int thread, int threads)
 {
@@ -91,7 +104,7 @@ static int part(const struct plan *p, const struct step *s, int thread, int thre
 		threads = 1;
 	}
 	if (s->plain)
-		return s->plain->run(s->plain->with, (float *const *)s->buffers, thread, threads);
+		return plain_team(s->plain, s->buffers, thread, threads);
 	p->runner->part(&s->kernel, s->params, s->buffers, thread, threads, barrier);
 	return 0;
 }

@@ -163,9 +163,9 @@ static int put(struct lowering *l, const struct graph_node *n, int i, const stru
 int lower_recurrent(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct recurrent *r = arena_new(l->p->a, struct recurrent);
-	const struct plain plain = {recurrent_run, r, "there is no memory"};
+	struct plain plain = {recurrent_run, r, "there is no memory"};
 	struct place operand[RECURRENT_TO + 1], *to = &operand[RECURRENT_TO];
-	int64_t gates, ends;
+	int64_t gates, ends, room = 0;
 
 	if (read(l, n, r, e))
 		return -1;
@@ -182,7 +182,12 @@ int lower_recurrent(struct lowering *l, const struct graph_node *n, struct err *
 	    get(l, n, 6, ends, &operand[RECURRENT_CELL], e) ||
 	    get(l, n, 7, r->directions * 3 * r->hidden, &operand[RECURRENT_PEEPHOLES], e))
 		return -1;
-	place_dense(to, 1, (int64_t[]){(r->steps + 2) * ends}, NULL);
+	if (recurrent_shares(r, l->p->threads, l->p->limits.l2)) {
+		plain.turn = recurrent_step;
+		plain.turns = (int)recurrent_turns(r);
+		room = recurrent_room(r);
+	}
+	place_dense(to, 1, (int64_t[]){(r->steps + 2) * ends + room}, NULL);
 	lower_room(l, to);
 	plan_plain(l->p, node_label(l->g, n), n->type, &plain, operand, RECURRENT_TO + 1);
 	return put(l, n, 0, to, 0, e) || put(l, n, 1, to, r->steps * ends, e) ||

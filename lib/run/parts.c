@@ -48,7 +48,8 @@ struct parts {
 	const struct step *_Atomic bad;
 	double _Atomic shared_until; /* by clock_now(): another program is on one of the cores */
 	atomic_int over, quit;
-	_Alignas(LINE) atomic_int left; /* parts of the step that are not done */
+	_Alignas(LINE) atomic_int left; /* parts of the step's turn that are not done */
+	atomic_int turn;		/* of the step (struct plain) */
 	struct turn steps;		/* there is something to do */
 	struct turn meets;		/* the threads of a kernel have met */
 	atomic_int met;			/* those that wait there */
@@ -108,17 +109,13 @@ static int has_come(const struct turn *turn, unsigned before)
 	return atomic_load(&turn->count) != before;
 }
 
-/* Begins the first live step from i on; or ends the run. Member 0 comes last: no step can end
- * without its share, so nobody else is here before all have the new one. */
-static void begin_step(struct parts *t, int i)
+/* Begins a turn of step i, or ends the run. Member 0 comes last: no turn can end without its share,
+ * so nobody else is here before all have the new one. */
+static void begin_turn(struct parts *t, int i, int turn)
 {
 	const struct plan *p = t->plan;
 
-	while (i < p->nstep && !step_is_live(&p->step[i])) {
-		if (t->ended)
-			t->ended[i + 1] = t->ended[i];
-		i++;
-	}
+	atomic_store(&t->turn, turn);
 	if (i < p->nstep)
 		atomic_store(&t->left, all_parts(t, &p->step[i]));
 	for (int v = t->threads; v-- > 0;)
@@ -128,8 +125,28 @@ static void begin_step(struct parts *t, int i)
 	next_turn(&t->steps);
 }
 
-static void end_step(struct parts *t, int i)
+/* Begins the first live step from i on. */
+static void begin_step(struct parts *t, int i)
 {
+	const struct plan *p = t->plan;
+
+	while (i < p->nstep && !step_is_live(&p->step[i])) {
+		if (t->ended)
+			t->ended[i + 1] = t->ended[i];
+		i++;
+	}
+	begin_turn(t, i, 0);
+}
+
+static void end_turn(struct parts *t, int i)
+{
+	const struct plain *c = t->plan->step[i].plain;
+	const int turn = atomic_load(&t->turn) + 1;
+
+	if (c && turn < plain_turns(c)) {
+		begin_turn(t, i, turn);
+		return;
+	}
 	if (t->ended)
 		t->ended[i + 1] = clock_now();
 	begin_step(t, i + 1);
@@ -246,7 +263,7 @@ static int run_part(const struct member *m, const struct step *s, int part)
 	void *own[NEST_BUFFERS];
 
 	if (s->plain)
-		return s->plain->run(s->plain->with, (float *const *)s->buffers, part, parts);
+		return plain_part(s->plain, s->buffers, atomic_load(&t->turn), part, parts);
 	p->runner->part(&s->kernel, s->params,
 			parts > 1 ? buffers_of(s, m->number, part, own) : s->buffers, part, parts,
 			meet);
@@ -308,7 +325,7 @@ static void work(struct member *m)
 	}
 	atomic_store(&m->at_work, 0);
 	if (done && atomic_fetch_sub(&t->left, done) == done)
-		end_step(t, last);
+		end_turn(t, last);
 }
 
 static void settle(struct member *m)

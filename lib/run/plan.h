@@ -114,7 +114,25 @@ struct plain {
 	const char *bad; /* what -1 means: "an index lies outside"; NULL: it never fails */
 	int is_scan;	 /* each part looks through all operands */
 	int is_typed;	 /* the buffers have elements of the operands' types */
+	/* Instead of run: so many turns, each of which begins when all threads have done the one
+	 * before. */
+	int (*turn)(const void *with, float *const *buffers, int turn, int thread, int threads);
+	int turns;
 };
+
+static inline int plain_turns(const struct plain *c)
+{
+	return c->turn ? c->turns : 1;
+}
+/* The part of a thread in one turn. */
+static inline int plain_part(const struct plain *c, void *const *buffers, int turn, int thread,
+			     int threads)
+{
+	float *const *b = (float *const *)buffers;
+
+	return c->turn ? c->turn(c->with, b, turn, thread, threads)
+		       : c->run(c->with, b, thread, threads);
+}
 
 /* Counts the items of an operator that makes as many as its data say (counted.h). */
 struct counted {

@@ -39,8 +39,9 @@ static int run_constant(struct plan *p, struct step *s, struct err *e)
 			return -1;
 	layout_resolve(p, s);
 	if (s->plain) {
-		if (s->plain->run(s->plain->with, (float *const *)s->buffers, 0, 1))
-			return err_set(e, "%s (%s): %s", s->name, s->what, s->plain->bad);
+		for (int turn = 0; turn < plain_turns(s->plain); turn++)
+			if (plain_part(s->plain, s->buffers, turn, 0, 1))
+				return err_set(e, "%s (%s): %s", s->name, s->what, s->plain->bad);
 	} else if (p->runner->run(&s->kernel, s->params, s->buffers, s->threads, e)) {
 		return -1;
 	}

@@ -119,13 +119,16 @@ int recurrent_functions(enum recurrent_kind kind)
 /* ---- one step ---- */
 
 /* Sequences of one direction that go together: SEQUENCES at most, so that weights are read once for
- * all of them. Each has `wide` floats for each gate and state, whole panels. */
+ * all of them. Each has `wide` floats for each gate and state, whole panels. Columns from `first`
+ * to `end` of the state are computed. */
 enum { SEQUENCES = 8 };
 struct work {
 	const struct recurrent *r;
-	int64_t direction, batch, n, wide;
+	int64_t direction, batch, n, wide, first, end;
 	const float *weights, *bias, *peephole; /* NULL: there are none */
-	float *gate, *more, *state, *cell;	/* of the first sequence */
+	/* Of the first sequence: gates, the operand or product of a GRU's third gate, the state
+	 * before the step and behind it, which may be the same, and the cell. */
+	float *gate, *more, *state, *next, *cell;
 };
 
 /* Returns the work of sequence i alone. */
@@ -138,26 +141,33 @@ static struct work one_of(const struct work *w, int64_t i)
 	one.gate += i * recurrent_gates(w->r->kind) * w->wide;
 	one.more += i * w->wide;
 	one.state += i * w->wide;
+	one.next += i * w->wide;
 	one.cell += i * w->wide;
 	return one;
 }
 
-/* Adds the products of all states with the weights of gates from `first` to `end`. */
+/* Adds the products of all states with the weights of gates from `first` to `end`: in one go where
+ * all columns are computed. */
 static void add_product(const struct work *w, const float *state, int first, int end, float *sum,
 			int64_t apart)
 {
-	const struct vectors_product p = {
-		.panels = (end - first) * w->wide / VECTORS_PANEL,
-		.rows = w->r->hidden,
-		.panel = w->weights + first * w->wide * w->r->hidden,
-		.n = w->n,
-		.row = state,
-		.x = w->wide,
-		.sum = sum,
-		.to = apart,
-	};
+	const int64_t columns = (w->end - w->first + VECTORS_PANEL - 1) / VECTORS_PANEL;
+	const int is_whole = columns * VECTORS_PANEL == w->wide;
 
-	vectors_product(w->r->lanes, &p);
+	for (int g = first; g < end; g += is_whole ? end - first : 1) {
+		const struct vectors_product p = {
+			.panels = is_whole ? (end - first) * columns : columns,
+			.rows = w->r->hidden,
+			.panel = w->weights + (g * w->wide + w->first) * w->r->hidden,
+			.n = w->n,
+			.row = state,
+			.x = w->wide,
+			.sum = sum + (g - first) * w->wide + w->first,
+			.to = apart,
+		};
+
+		vectors_product(w->r->lanes, &p);
+	}
 }
 
 /* Gates begin with the input's products and its bias, and with the state's bias but for those from
@@ -170,17 +180,20 @@ static void begin_gates(const struct work *w, const float *input, int own)
 	for (int g = 0; g < gates; g++) {
 		float *const to = w->gate + g * w->wide;
 
-		memcpy(to, input + g * hidden, (size_t)hidden * sizeof *to);
-		for (int64_t k = 0; w->bias && k < hidden; k++)
+		memcpy(to + w->first, input + g * hidden + w->first,
+		       (size_t)(w->end - w->first) * sizeof *to);
+		for (int64_t k = w->first; w->bias && k < w->end; k++)
 			to[k] += w->bias[g * hidden + k];
-		for (int64_t k = 0; w->bias && g < own && k < hidden; k++)
+		for (int64_t k = w->first; w->bias && g < own && k < w->end; k++)
 			to[k] += w->bias[(gates + g) * hidden + k];
 	}
 }
 
-/* Applies function i to `n` numbers, with limits where `is_limited`. */
-static void apply(const struct work *w, int i, float *x, int64_t n, int is_limited)
+/* Applies function i to the columns of a row, with limits where `is_limited`. */
+static void apply(const struct work *w, int i, float *row, int is_limited)
 {
+	float *const x = row + w->first;
+	const int64_t n = w->end - w->first;
 	const struct recurrent_function *f = &w->r->function[w->direction][i];
 	const float limit = is_limited ? w->r->limit : 0;
 
@@ -197,7 +210,7 @@ static void apply(const struct work *w, int i, float *x, int64_t n, int is_limit
 
 static void peep(const struct work *w, int gate)
 {
-	for (int64_t k = 0; w->peephole && k < w->r->hidden; k++)
+	for (int64_t k = w->first; w->peephole && k < w->end; k++)
 		w->gate[gate * w->wide + k] += w->peephole[gate * w->r->hidden + k] * w->cell[k];
 }
 
@@ -205,54 +218,52 @@ static void peep(const struct work *w, int gate)
  * and cell. */
 static void end_lstm(const struct work *w)
 {
-	const int64_t hidden = w->r->hidden;
 	float *const in = w->gate, *const out = in + w->wide, *const kept = out + w->wide;
 	float *const made = kept + w->wide;
 
 	peep(w, 0);
 	peep(w, 2);
-	apply(w, 0, in, hidden, 1);
-	apply(w, 0, kept, hidden, 1);
-	apply(w, 1, made, hidden, 1);
-	for (int64_t k = 0; k < hidden; k++)
+	apply(w, 0, in, 1);
+	apply(w, 0, kept, 1);
+	apply(w, 1, made, 1);
+	for (int64_t k = w->first; k < w->end; k++)
 		w->cell[k] = (w->r->couples ? 1 - in[k] : kept[k]) * w->cell[k] + in[k] * made[k];
 	peep(w, 1);
-	apply(w, 0, out, hidden, 1);
-	memcpy(made, w->cell, (size_t)hidden * sizeof *made);
-	apply(w, 2, made, hidden, 0);
-	for (int64_t k = 0; k < hidden; k++)
-		w->state[k] = out[k] * made[k];
+	apply(w, 0, out, 1);
+	memcpy(made + w->first, w->cell + w->first, (size_t)(w->end - w->first) * sizeof *made);
+	apply(w, 2, made, 0);
+	for (int64_t k = w->first; k < w->end; k++)
+		w->next[k] = out[k] * made[k];
 }
 
 /* Computes the gates update and reset, and the operand of the third one. */
 static void middle_gru(const struct work *w)
 {
-	const int64_t hidden = w->r->hidden;
-	const float *const own = w->bias ? w->bias + 5 * hidden : NULL;
+	const float *const own = w->bias ? w->bias + 5 * w->r->hidden : NULL;
 	float *const reset = w->gate + w->wide;
 
-	apply(w, 0, w->gate, hidden, 1);
-	apply(w, 0, reset, hidden, 1);
-	for (int64_t k = 0; k < hidden; k++)
+	apply(w, 0, w->gate, 1);
+	apply(w, 0, reset, 1);
+	for (int64_t k = w->first; k < w->end; k++)
 		w->more[k] = w->r->resets_behind ? own ? own[k] : 0 : reset[k] * w->state[k];
 }
 
 static void end_gru(const struct work *w)
 {
-	const int64_t hidden = w->r->hidden;
 	float *const g = w->gate, *const reset = g + w->wide, *const made = reset + w->wide;
 
-	for (int64_t k = 0; w->r->resets_behind && k < hidden; k++)
+	for (int64_t k = w->first; w->r->resets_behind && k < w->end; k++)
 		made[k] += reset[k] * w->more[k];
-	apply(w, 1, made, hidden, 1);
-	for (int64_t k = 0; k < hidden; k++)
-		w->state[k] = (1 - g[k]) * made[k] + g[k] * w->state[k];
+	apply(w, 1, made, 1);
+	for (int64_t k = w->first; k < w->end; k++)
+		w->next[k] = (1 - g[k]) * made[k] + g[k] * w->state[k];
 }
 
 static void end_simple(const struct work *w)
 {
-	memcpy(w->state, w->gate, (size_t)w->r->hidden * sizeof *w->state);
-	apply(w, 0, w->state, w->r->hidden, 1);
+	memcpy(w->next + w->first, w->gate + w->first,
+	       (size_t)(w->end - w->first) * sizeof *w->next);
+	apply(w, 0, w->next, 1);
 }
 
 /* ---- sequences ---- */
@@ -348,8 +359,8 @@ static void run_step(const struct work *w, const struct work *each, float *const
 		if (i >= length[s])
 			continue;
 		(is_gru ? end_gru : r->kind == RECURRENT_LSTM ? end_lstm : end_simple)(&each[s]);
-		memcpy(states_at(&each[s], buffers[RECURRENT_TO], step), each[s].state,
-		       (size_t)r->hidden * sizeof(float));
+		memcpy(states_at(&each[s], buffers[RECURRENT_TO], step) + w->first,
+		       each[s].next + w->first, (size_t)(w->end - w->first) * sizeof(float));
 	}
 }
 
@@ -407,9 +418,24 @@ static void *make_room(struct work *w)
 
 	w->gate = room;
 	w->more = w->gate + gates * wide * SEQUENCES;
-	w->state = w->more + wide * SEQUENCES;
+	w->state = w->next = w->more + wide * SEQUENCES;
 	w->cell = w->state + wide * SEQUENCES;
 	return room;
+}
+
+/* The direction's weights. */
+static void set_direction(struct work *w, float *const *buffers, int64_t direction)
+{
+	const int64_t gates = recurrent_gates(w->r->kind), hidden = w->r->hidden;
+
+	w->direction = direction;
+	w->weights = buffers[RECURRENT_WEIGHTS] + direction * gates * w->wide * hidden;
+	w->bias = buffers[RECURRENT_BIAS];
+	if (w->bias)
+		w->bias += direction * 2 * gates * hidden;
+	w->peephole = buffers[RECURRENT_PEEPHOLES];
+	if (w->peephole)
+		w->peephole += direction * 3 * hidden;
 }
 
 /* How many sequences go together: fewer than possible, if threads would have nothing to do. */
@@ -424,26 +450,136 @@ int recurrent_run(const void *with, float *const *buffers, int thread, int threa
 {
 	const struct recurrent *r = with;
 	const int64_t most = together(r, threads), groups = (r->batch + most - 1) / most;
-	const int64_t all = r->directions * groups, gates = recurrent_gates(r->kind);
+	const int64_t all = r->directions * groups;
 	const int64_t first = all * thread / threads, end = all * (thread + 1) / threads;
-	struct work w = {.r = r, .wide = recurrent_wide(r)};
+	struct work w = {.r = r, .wide = recurrent_wide(r), .end = r->hidden};
 	void *room = first < end ? make_room(&w) : NULL;
 
 	if (first < end && !room)
 		return -1;
 	for (int64_t i = first; i < end; i++) {
-		w.direction = i / groups;
+		set_direction(&w, buffers, i / groups);
 		w.batch = i % groups * most;
 		w.n = r->batch - w.batch < most ? r->batch - w.batch : most;
-		w.weights = buffers[RECURRENT_WEIGHTS] + w.direction * gates * w.wide * r->hidden;
-		w.bias = buffers[RECURRENT_BIAS];
-		if (w.bias)
-			w.bias += w.direction * 2 * gates * r->hidden;
-		w.peephole = buffers[RECURRENT_PEEPHOLES];
-		if (w.peephole)
-			w.peephole += w.direction * 3 * r->hidden;
 		run_sequences(&w, buffers);
 	}
 	free(room);
+	return 0;
+}
+
+/* ---- steps that threads share ---- */
+
+int recurrent_shares(const struct recurrent *r, int threads, int64_t l2)
+{
+	const int is_two = r->kind == RECURRENT_GRU && !r->resets_behind; /* products in turn */
+	const int64_t weights = recurrent_gates(r->kind) * recurrent_wide(r) * r->hidden;
+	const int64_t most = together(r, threads), groups = (r->batch + most - 1) / most;
+	const int64_t least = (r->batch + SEQUENCES - 1) / SEQUENCES;
+
+	return !is_two && r->steps < INT32_MAX && weights * (int64_t)sizeof(float) > l2 / 2 &&
+	       (r->directions * groups < threads || groups > least);
+}
+
+/* Where the numbers of all sequences are that turns keep. */
+enum { SHARED_STATES = 2, SHARED_ROWS = SHARED_STATES + 2 }; /* with cells, and a GRU's product */
+
+int64_t recurrent_room(const struct recurrent *r)
+{
+	return (SHARED_ROWS + recurrent_gates(r->kind)) * r->directions * r->batch *
+	       recurrent_wide(r);
+}
+
+int64_t recurrent_turns(const struct recurrent *r)
+{
+	return r->steps + 1;
+}
+
+/* Sets the numbers of sequences from w->batch on, for a turn. */
+static void place_shared(struct work *w, float *room, int turn)
+{
+	const struct recurrent *r = w->r;
+	const int64_t all = r->directions * r->batch;
+	const int64_t at = (w->direction * r->batch + w->batch) * w->wide;
+
+	w->next = room + turn % 2 * all * w->wide + at;
+	w->state = room + !(turn % 2) * all * w->wide + at;
+	w->cell = room + SHARED_STATES * all * w->wide + at;
+	w->more = w->cell + all * w->wide;
+	w->gate = room + SHARED_ROWS * all * w->wide + recurrent_gates(r->kind) * at;
+}
+
+static void begin_columns(const struct work *w, float *const *buffers, int64_t length)
+{
+	const size_t bytes = (size_t)(w->end - w->first) * sizeof(float);
+
+	memset(w->next + w->first, 0, bytes);
+	memset(w->cell + w->first, 0, bytes);
+	if (length && buffers[RECURRENT_STATE])
+		memcpy(w->next + w->first, buffers[RECURRENT_STATE] + ends_at(w) + w->first, bytes);
+	if (length && buffers[RECURRENT_CELL])
+		memcpy(w->cell + w->first, buffers[RECURRENT_CELL] + ends_at(w) + w->first, bytes);
+}
+
+/* Behind a step of all sequences: those that had ended keep their state. */
+static void end_columns(const struct work *w, float *const *buffers, int64_t step, int64_t length)
+{
+	const struct recurrent *r = w->r;
+	const int64_t ends = r->directions * r->batch * r->hidden;
+	const size_t bytes = (size_t)(w->end - w->first) * sizeof(float);
+	float *const to = buffers[RECURRENT_TO], *const last = to + r->steps * ends + ends_at(w);
+
+	if (step >= 0 && step >= length) {
+		memcpy(w->next + w->first, w->state + w->first, bytes);
+		memset(states_at(w, to, step) + w->first, 0, bytes);
+	}
+	if (step + 1 < r->steps)
+		return;
+	memcpy(last + w->first, w->next + w->first, bytes);
+	if (r->kind == RECURRENT_LSTM)
+		memcpy(last + ends + w->first, w->cell + w->first, bytes);
+}
+
+/* A turn of all sequences of one direction, for the columns of w. */
+static void share_turn(struct work *w, float *const *buffers, int turn)
+{
+	const struct recurrent *r = w->r;
+	float *const room =
+		buffers[RECURRENT_TO] + (r->steps + 2) * r->directions * r->batch * r->hidden;
+	struct work each[SEQUENCES];
+	int64_t length[SEQUENCES];
+
+	for (w->batch = 0; w->batch < r->batch; w->batch += w->n) {
+		w->n = r->batch - w->batch < SEQUENCES ? r->batch - w->batch : SEQUENCES;
+		place_shared(w, room, turn);
+		for (int64_t s = 0; s < w->n; s++) {
+			each[s] = one_of(w, s);
+			length[s] = length_of(&each[s], buffers);
+		}
+		for (int64_t s = 0; !turn && s < w->n; s++)
+			begin_columns(&each[s], buffers, length[s]);
+		if (turn)
+			run_step(w, each, buffers, turn - 1, length);
+		for (int64_t s = 0; s < w->n; s++)
+			end_columns(&each[s], buffers, turn - 1, length[s]);
+	}
+}
+
+int recurrent_step(const void *with, float *const *buffers, int turn, int thread, int threads)
+{
+	const struct recurrent *r = with;
+	struct work w = {.r = r, .wide = recurrent_wide(r)};
+	const int64_t panels = w.wide / VECTORS_PANEL, all = r->directions * panels;
+	const int64_t end = all * (thread + 1) / threads;
+
+	for (int64_t i = all * thread / threads, next; i < end; i = next) {
+		const int64_t direction = i / panels, of = direction * panels;
+
+		next = end < of + panels ? end : of + panels;
+		w.first = (i - of) * VECTORS_PANEL;
+		w.end = (next - of) * VECTORS_PANEL;
+		w.end = w.end < r->hidden ? w.end : r->hidden;
+		set_direction(&w, buffers, direction);
+		share_turn(&w, buffers, turn);
+	}
 	return 0;
 }

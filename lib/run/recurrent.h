@@ -19,7 +19,8 @@ enum {
 	RECURRENT_STATE,   /* before the first step */
 	RECURRENT_CELL,
 	RECURRENT_PEEPHOLES, /* directions x 3 * hidden */
-	RECURRENT_TO,	     /* all states, then the last ones, then the last cells */
+	RECURRENT_TO, /* all states, then the last ones, then the last cells; then recurrent_room()
+		       */
 };
 
 enum { RECURRENT_GATES = 4, RECURRENT_FUNCTIONS = 3, RECURRENT_DIRECTIONS = 2 };
@@ -57,7 +58,17 @@ int64_t recurrent_wide(const struct recurrent *r);
  * VECTORS_PANEL panels of `hidden` rows, of the weights of buffers[0], directions x gates * hidden
  * x hidden. */
 int recurrent_turn(const void *with, float *const *buffers, int thread, int threads);
-/* The part of thread `thread` of `threads` of a struct recurrent. -1: there is no memory. */
+/* Do all threads take each step together, some columns of the state each? They do where weights
+ * have more than half of a core's second cache, of so many bytes, and some thread would have
+ * nothing to do, or several would read the same weights in each step. */
+int recurrent_shares(const struct recurrent *r, int threads, int64_t l2);
+/* What turns keep from one to the next, in elements; and how many turns there are. */
+int64_t recurrent_room(const struct recurrent *r);
+int64_t recurrent_turns(const struct recurrent *r);
+/* The part of a thread in a turn, if threads share steps. 0. */
+int recurrent_step(const void *with, float *const *buffers, int turn, int thread, int threads);
+/* The part of thread `thread` of `threads` of a struct recurrent, if they do not share steps. -1:
+ * there is no memory. */
 int recurrent_run(const void *with, float *const *buffers, int thread, int threads);
 
 #endif

@@ -15,12 +15,14 @@ static const int32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 
 #define PANELS_BY_1 4
 #define PANELS_BY_2 4
 #define PANELS_BY_4 2
+#define PANELS_BY_8 1
 #include "lib/run/vectors_set.h"
 #undef LANES
 #undef NAME
 #undef PANELS_BY_1
 #undef PANELS_BY_2
 #undef PANELS_BY_4
+#undef PANELS_BY_8
 #pragma GCC pop_options
 
 #pragma GCC push_options
@@ -30,6 +32,7 @@ static const int32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 
 #define PANELS_BY_1 2
 #define PANELS_BY_2 1
 #define PANELS_BY_4 0
+#define PANELS_BY_8 0
 #include "lib/run/vectors_set.h"
 #undef LANES
 #undef NAME

@@ -1,6 +1,7 @@
 /* The loops of vectors.c for one instruction set, included once for each: LANES is how many numbers
- * a register has, NAME(x) a name for this set. PANELS_BY_1, PANELS_BY_2 and PANELS_BY_4 are the
- * panels that registers hold beside so many rows; 0: so many rows do not fit. */
+ * a register has, NAME(x) a name for this set. PANELS_BY_1, PANELS_BY_2, PANELS_BY_4 and
+ * PANELS_BY_8 are the panels that registers hold beside so many rows; 0: so many rows do not fit.
+ */
 
 typedef float NAME(vector)
 	__attribute__((vector_size(LANES * sizeof(float)), may_alias, aligned(4)));
@@ -18,10 +19,10 @@ ALWAYS void NAME(add_block)(const struct vectors_product *p, int64_t panel, int6
 	enum { PARTS = VECTORS_PANEL / LANES };
 	const float *by = p->panel + panel * p->rows * VECTORS_PANEL, *x = p->row + row * p->x;
 	float *to = p->sum + row * p->to + panel * VECTORS_PANEL;
-	vector sum[4][4][PARTS];
+	vector sum[8][4][PARTS];
 
 #define EACH                                                                                       \
-	_Pragma("GCC unroll 4") for (int r = 0; r < rows; r++)                                     \
+	_Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                     \
 		_Pragma("GCC unroll 4") for (int i = 0; i < panels; i++)                           \
 			_Pragma("GCC unroll 8") for (int k = 0; k < PARTS; k++)
 	EACH sum[r][i][k] = *(vector *)(to + r * p->to + i * VECTORS_PANEL + k * LANES);
@@ -53,6 +54,8 @@ static void NAME(product)(const struct vectors_product *p)
 		int64_t r = 0;
 
 		end = i + 4 < p->panels ? i + 4 : p->panels;
+		for (; PANELS_BY_8 && r + 8 <= p->n; r += 8)
+			NAME(add_rows)(p, i, end, r, PANELS_BY_8, 8);
 		for (; PANELS_BY_4 && r + 4 <= p->n; r += 4)
 			NAME(add_rows)(p, i, end, r, PANELS_BY_4, 4);
 		for (; PANELS_BY_2 && r + 2 <= p->n; r += 2)
