@@ -110,12 +110,18 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
+/* May a computed right side be packed in groups? */
+static int packs_groups(const struct workload *w)
+{
+	return !w->rhs_const && w->dtype.src == DTYPE_BF16;
+}
+
 /* Returns how many values of k are multiplied in steps of this depth, with zeros that follow. */
 static int64_t values_of(const struct workload *w, const struct product *p, int64_t depth)
 {
 	const struct tile *t = tile_of(&w->dtype, depth);
 
-	return t && t->most ? ceil_div(p->k, depth) * depth : p->k;
+	return t && (t->most || packs_groups(w)) ? ceil_div(p->k, depth) * depth : p->k;
 }
 
 /* Finds the depth of tile registers. Zeros follow where k has no steps of the same depth, and is
@@ -167,6 +173,27 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 	range_blocks(r, KC, p->k, 1, parts);
 	if (r->space && p->k < LEAST_STEPS * r->tmul)
 		range_only(r, KC, 0, NULL);
+}
+
+/* Lists the depth. A computed right side in bf16 has groups where all of it is packed; where k has
+ * no whole ones, zeros follow, also on the left side. */
+static int64_t list_depth(struct range *r, const struct workload *w, const struct product *p)
+{
+	const int64_t *k = r->knob, values = values_of(w, p, k ? k[DEPTH] : r->tmul);
+	const int has_groups = w->rhs_const || r->tmul, packs = !has_groups && packs_groups(w);
+	const int64_t depth =
+		range_depth(r, DEPTH, w, values, KC, has_groups || (packs && k && k[PACK_B]));
+	const int64_t groups =
+		packs && r->space ? tile_depth(&w->dtype, r->machine->dots, p->k + p->k % 2) : 1;
+
+	if (groups > 1)
+		range_more(r, DEPTH, groups);
+	if (!packs || !k || depth == 1)
+		return depth;
+	range_need(r, !k[KC] && k[KS] == 1, "groups of a computed right side have all of k");
+	range_need(r, values == p->k || k[PACK_A],
+		   "zeros follow the values of k where they are copied");
+	return depth;
 }
 
 /* Offers narrow last tiles where no tile of two or three vectors divides the columns, and these are
@@ -229,9 +256,7 @@ int gemm_ranges(const struct workload *w, struct range *r)
 	if (r->knob && r->knob[AHEAD] == AHEAD_PANEL && !r->tmul)
 		range_need(r, r->knob[UNROLL] < steps && !(r->knob[STREAMS] && r->knob[KC]),
 			   "a share of the next panel is prefetched by each turn of a loop");
-	range_wide(r, WIDE, w,
-		   range_depth(r, DEPTH, w, values_of(w, &p, r->tmul), KC, w->rhs_const || r->tmul),
-		   PACK_A);
+	range_wide(r, WIDE, w, list_depth(r, w, &p), PACK_A);
 	if (!w->rhs_const && !dtypes_are_f32(&w->dtype))
 		range_only(r, WIDE, 0, "a computed right side is as it is");
 	if (r->tmul)
@@ -436,7 +461,7 @@ static void pack_b(struct gemm *s)
 			      .first = af_var(s->columns.lo)};
 
 	copy.buffer = nest_work(n, "wb", s->nc * panel);
-	if (s->g.tile->most) {
+	if (s->depth > 1) {
 		pack_groups(s, &copy);
 	} else {
 		if (s->out.is_whole)
