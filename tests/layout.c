@@ -209,21 +209,28 @@ static void test_halves(void)
 /* Values half way between two bf16 numbers go to the even one, and large ones to infinity. */
 static void test_rounds(void)
 {
-	enum { N = 6 };
-	static const float is[N] = {0x1.01p0F,	  0x1.03p0F, -0x1.0101p0F,
-				    0x1.fffp127F, INFINITY,  NAN};
-	static const float nearest[N] = {1, 0x1.04p0F, -0x1.02p0F, INFINITY, INFINITY};
+	enum { N = 8, NUMBERS = N - 3 };
+	static const uint32_t nan[N - NUMBERS] = {0x7fffffff, 0x7f800001, 0xffffffff};
+	static const float nearest[NUMBERS] = {1, 0x1.04p0F, -0x1.02p0F, INFINITY, INFINITY};
+	float is[N] = {0x1.01p0F, 0x1.03p0F, -0x1.0101p0F, 0x1.fffp127F, INFINITY};
 	struct packing p = {.rounds = 1};
 	const int d = packing_dim(&p, N);
 	int same = 1;
 	float out[N + 2];
 
+	memcpy(&is[NUMBERS], nan, sizeof nan);
 	packing_axis(&p, d, N + 2, 1);
 	packing_run(&p, is, out);
-	for (int i = 0; i < N - 1; i++)
+	for (int i = 0; i < NUMBERS; i++)
 		same &= out[i] == nearest[i];
-	ok(same && isnan(out[N - 1]) && out[N] == 0 && out[N + 1] == 0,
-	   "values that are rounded to bf16 stay floats");
+	ok(same && out[N] == 0 && out[N + 1] == 0, "values that are rounded to bf16 stay floats");
+	for (int i = NUMBERS; i < N; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, &out[i], sizeof bits);
+		same &= isnan(out[i]) && !(bits & 0xffff);
+	}
+	ok(same, "NaN becomes one that bf16 has");
 }
 
 int main(void)

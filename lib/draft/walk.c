@@ -367,8 +367,6 @@ static double operations(enum expr_kind kind)
 	case EXPR_DIV:
 	case EXPR_SQRT:
 		return 8;
-	case EXPR_SCALE:
-		return 2;
 	default:
 		return 1;
 	}

@@ -113,8 +113,8 @@ static void print_nearest(const char *name, struct buf *out)
 	buf_fmt(out,
 		"static float %s_nearest(float x)\n{\n"
 		"\tunion { float f; unsigned u; } y = {x};\n\n"
-		"\tif (x == x)\n"
-		"\t\ty.u = (y.u + 0x7fff + (y.u >> 16 & 1)) & 0xffff0000;\n"
+		"\ty.u = x != x ? y.u | 0x400000 : y.u + 0x7fff + (y.u >> 16 & 1);\n"
+		"\ty.u &= 0xffff0000;\n"
 		"\treturn y.f;\n}\n\n",
 		name);
 }

@@ -95,8 +95,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return a / b;
 	case EXPR_SQRT:
 		return sqrt(a);
-	case EXPR_SCALE:
-		return ldexp(a, (int)(b - 12582912)); /* 1.5 * 2^23 */
+	case EXPR_POWER:
+		return isnan(a) ? 1 : ldexp(1, (int)(a - 12583039)); /* 1.5 * 2^23 + 127 */
 	case EXPR_EXP:
 		return exp(a);
 	case EXPR_ERFC:

@@ -210,8 +210,8 @@ enum expr_kind {
 	EXPR_HALVES, /* of a whole number the half, `value` times over; nothing is left over */
 	EXPR_DIV,
 	EXPR_SQRT,
-	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
-			what comes out are normal numbers */
+	EXPR_POWER,  /* single precision: 2^n, a normal number, where a is 1.5 * 2^23 + 127 + n for
+			a whole n; any number where a is none */
 	EXPR_EXP,    /* definitions alone: scalars of double precision */
 	EXPR_ERFC,   /* the same */
 	EXPR_ROUND,  /* to the nearest whole number, ties to even */

@@ -5,8 +5,8 @@
  *
  * Numbers. x86's maximum answers with its second operand if one is NaN, and so do all printers and
  * the interpreter. So activations have the constant first, and NaN passes through tuned kernels.
- * What must also be right at infinity, or compares two values, is in nests of lib/run/: they use
- * ex_limit() and the ..._or_nan() activations, which put NaN back by EXPR_NAN: a comparison and an
+ * What must also be right at infinity is in nests of lib/run/, by the ..._or_nan() activations.
+ * What compares two values uses ex_limit(), which puts NaN back by EXPR_NAN: a comparison and an
  * OR, or AVX-512's vfixupimmps. Integers are floats, and follow their own rules by functions of
  * scalars (lower_integer.c): narrow ones wrap around, wide ones are refused beyond 2^24.
  */
@@ -24,7 +24,8 @@ typedef float scalar_fn(const float *x, float a);
  * is none. Others, for Cast and for integers: "truth", "f16" and "bf16" (rounded to these);
  * "truncate" and "wrap" of reals and of whole numbers to an integer of a bits, which has a sign if
  * a < 0; "exact", which is NaN where a float does not hold all such integers; "quotient", "share"
- * (by a) and "power of integers", cut off to whole numbers. */
+ * (by a) and "power of integers", cut off to whole numbers; "at least" and "at most", a Clip of
+ * which one bound is an operand, and a is the other. */
 scalar_fn *scalar_find(const char *type, int *operands);
 
 /* Operands have the dimensions of the result, by strides of 0 where they are broadcast. */

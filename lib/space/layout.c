@@ -115,15 +115,14 @@ static int64_t inside(const struct pack_state *s, int dim, int64_t n, int64_t st
 	return (left - 1) / step + 1 < n ? (left - 1) / step + 1 : n;
 }
 
-/* Returns the nearest bf16 number: the upper half of a float. */
+/* Returns the nearest bf16 number: the upper half of a float. That of NaN is NaN, too. */
 static float nearest(float x)
 {
 	uint32_t bits;
 
-	if (isnan(x))
-		return x;
 	memcpy(&bits, &x, sizeof bits);
-	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+	bits = isnan(x) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+	bits &= 0xffff0000;
 	memcpy(&x, &bits, sizeof x);
 	return x;
 }

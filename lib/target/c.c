@@ -54,15 +54,15 @@ static const char prelude[] =
 	 * more than the rest of a kernel. */
 	"INLINE unsigned mask(long n, long most)\n"
 	"{ n = n < 0 ? 0 : n; n = n > most ? most : n; return (1u << n) - 1; }\n"
-	/* a * 2^n: n is in the low bits of b, which is 1.5 * 2^23 + n. */
-	"#define SCALE(V, N) \\\n"
-	"INLINE V scale_##V(V a, V b) { typedef int I __attribute__((vector_size(4 * N))); \\\n"
-	"return (V)((I)a + ((I)b << 23)); }\n"
-	"SCALE(v4, 4) SCALE(v8, 8) SCALE(v16, 16)\n"
+	/* 2^n: its exponent is in the low bits of a, which is 1.5 * 2^23 + 127 + n. */
+	"#define POWER(V, N) \\\n"
+	"INLINE V power_##V(V a) { typedef int I __attribute__((vector_size(4 * N))); \\\n"
+	"return (V)((I)a << 23); }\n"
+	"POWER(v4, 4) POWER(v8, 8) POWER(v16, 16)\n"
 	"#define ROOTS(V, N) \\\n"
 	"INLINE V root_##V(V a) { for (int i = 0; i < N; i++) a[i] = root_v1(a[i]); return a; }\n"
-	"INLINE float scale_v1(float a, float b)\n"
-	"{ union { float f; unsigned u; } x = {a}, y = {b}; x.u += y.u << 23; return x.f; }\n"
+	"INLINE float power_v1(float a)\n"
+	"{ union { float f; unsigned u; } x = {a}; x.u <<= 23; return x.f; }\n"
 	/* By the CPU's own instruction: no library is linked. */
 	"#ifdef __SSE2__\n"
 	"INLINE v4 root_v4(v4 a) { return __builtin_ia32_sqrtps(a); }\n"

@@ -389,8 +389,8 @@ static void expr(struct text *p, const struct expr *x)
 	case EXPR_SQRT:
 		call(p, "root", x);
 		return;
-	case EXPR_SCALE:
-		call(p, "scale", x);
+	case EXPR_POWER:
+		call(p, "power", x);
 		return;
 	case EXPR_EXP:
 	case EXPR_ERFC:

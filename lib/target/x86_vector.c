@@ -496,19 +496,14 @@ static struct held multiply_add_constant(struct block *b, const struct expr *e)
 	return to;
 }
 
-/* a * 2^n: n, in the low bits of b, is added to the exponent of a. */
-static struct held scale(struct block *b, const struct expr *e)
+/* 2^n: its exponent is in the low bits of a. */
+static struct held power(struct block *b, const struct expr *e)
 {
-	struct held a = block_value(b, e->a), c = block_value(b, e->b);
-	struct held n = c.temporary ? c : (struct held){take_or_fail(b), 1};
-	struct held to = a.temporary ? a : n;
+	const struct held a = block_value(b, e->a);
+	const struct held to = a.temporary ? a : (struct held){take_or_fail(b), 1};
 
-	x86_line(b->x, "vpslld $23, %s, %s", x86_vector(e->lanes, c.number).text,
-		 x86_vector(e->lanes, n.number).text);
-	x86_line(b->x, "vpaddd %s, %s, %s", x86_vector(e->lanes, n.number).text,
-		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
-	if (n.number != to.number)
-		block_drop(b, n);
+	x86_line(b->x, "vpslld $23, %s, %s", x86_vector(e->lanes, a.number).text,
+		 x86_vector(e->lanes, to.number).text);
 	return to;
 }
 
@@ -729,8 +724,8 @@ struct held block_value(struct block *b, const struct expr *e)
 	}
 	if (e->kind == EXPR_FMA && e->c->kind == EXPR_CONST)
 		return multiply_add_constant(b, e);
-	if (e->kind == EXPR_SCALE)
-		return scale(b, e);
+	if (e->kind == EXPR_POWER)
+		return power(b, e);
 	if (e->kind == EXPR_TIMES || e->kind == EXPR_HALVES)
 		return by_value(b, e);
 	if (e->kind == EXPR_NAN)

@@ -103,14 +103,23 @@ static value keep(struct activation *a, value x)
 /* ---- functions ---- */
 
 static const double LOG2_E = 1.44269504088896341;
-static const double MAGIC = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
+/* 1.5 * 2^23 + 127: to add it rounds to a whole number n, and what EXPR_POWER takes for 2^n. */
+static const double MAGIC = 12583039;
 
-/* Computes 2^x for -126 <= x <= 127 as 2^n 2^r, |r| <= 1/2. The polynomials have the least largest
- * error: 7.5e-8, or 8e-5 where the result is rounded. */
-static value power_of_two(struct activation *a, value x)
+/* Returns p 2^n, and c added to it unless it is NULL. NaN in p stays NaN, whatever n is then. */
+static value scale(const struct activation *a, value p, value n, value c)
 {
-	static const double c[] = {1.00000007,	 0.693146967,	0.240221197,
-				   0.0555071327, 0.00967554133, 0.00132764715},
+	const value power = op(a, EXPR_POWER, n, NULL);
+
+	return c ? ex_op(a->n, EXPR_FMA, p, power, c) : op(a, EXPR_MUL, p, power);
+}
+
+/* Computes 2^x, and c added to it unless it is NULL, for -125 <= x <= 127 as 2^n 2^r, |r| <= 1/2.
+ * The polynomials have the least largest error: 7.5e-8, or 8e-5 where the result is rounded. */
+static value power_of_two(struct activation *a, value x, value c)
+{
+	static const double exact[] = {1.00000007,   0.693146967,   0.240221197,
+				       0.0555071327, 0.00967554133, 0.00132764715},
 			    rounded[] = {0.999928074, 0.693260996, 0.242611118, 0.0551716132};
 	value shifted, r;
 
@@ -118,8 +127,8 @@ static value power_of_two(struct activation *a, value x)
 	shifted = keep(a, plus(a, x, MAGIC));
 	r = keep(a, op(a, EXPR_SUB, x, op(a, EXPR_SUB, shifted, number(a, MAGIC))));
 	r = a->rounds ? polynomial(a, rounded, sizeof rounded / sizeof *rounded, r)
-		      : polynomial(a, c, sizeof c / sizeof *c, r);
-	return op(a, EXPR_SCALE, r, shifted);
+		      : polynomial(a, exact, sizeof exact / sizeof *exact, r);
+	return scale(a, r, shifted, c);
 }
 
 /* exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's polynomial: 5e-9. Limits keep 2^n normal.
@@ -132,28 +141,28 @@ static value exponential(struct activation *a, value x)
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_EXP, x, NULL);
 	if (a->rounds)
-		return power_of_two(a, times(a, LOG2_E, clip(a, x, -87, 88)));
+		return power_of_two(a, times(a, LOG2_E, clip(a, x, -87, 88)), NULL);
 	x = keep(a, clip(a, x, -87, 88));
 	shifted = keep(a, ex_op(a->n, EXPR_FMA, x, number(a, LOG2_E), number(a, MAGIC)));
 	whole = op(a, EXPR_SUB, shifted, number(a, MAGIC));
 	r = ex_op(a->n, EXPR_FMA, whole, number(a, -0.693359375), x);
 	r = keep(a, ex_op(a->n, EXPR_FMA, whole, number(a, 2.12194440054690583e-4), r));
-	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
+	return scale(a, polynomial(a, c, sizeof c / sizeof *c, r), shifted, NULL);
 }
 
-/* Computes exp(factor x), beside which something is added. Its error in single precision is 1e-7
- * |x| of it: the product is rounded, and no part of it is put back. */
-static value exponential_of(struct activation *a, double factor, value x)
+/* Computes exp(factor x) in single precision, and c added to it unless it is NULL. The error of the
+ * exponential is 1e-7 |x| of it: the product is rounded, and no part of it is put back. */
+static value exponential_of(struct activation *a, double factor, value x, value c)
 {
-	if (a->elem == ELEM_F64)
-		return op(a, EXPR_EXP, times(a, factor, x), NULL);
-	return power_of_two(a, clip(a, times(a, factor * LOG2_E, x), -126, 127));
+	return power_of_two(a, clip(a, times(a, factor * LOG2_E, x), -125, 127), c);
 }
 
 /* 1 + exp(factor x) */
 static value one_and_exp(struct activation *a, double factor, value x)
 {
-	return plus(a, exponential_of(a, factor, x), 1);
+	if (a->elem == ELEM_F64)
+		return plus(a, op(a, EXPR_EXP, times(a, factor, x), NULL), 1);
+	return exponential_of(a, factor, x, number(a, 1));
 }
 
 /* Lambert's continued fraction, tanh(x) = x / (1 + s / (3 + s / (5 + ...))), s = x^2, as x p(s) /
@@ -243,7 +252,7 @@ static value gelu(struct activation *a, value x)
 		return op(a, EXPR_MUL, times(a, 0.5, x),
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
 	y = keep(a, at_least(a, a->rounds ? -6 : -8, op(a, EXPR_MIN, times(a, -1, x), x)));
-	tail = power_of_two(a, log_of_tail(a, y));
+	tail = power_of_two(a, log_of_tail(a, y), NULL);
 	return ex_op(a->n, EXPR_FMA, y, tail, above_zero(a, x));
 }
 
@@ -266,7 +275,7 @@ static value one_and_exp_to_infinity(struct activation *a, double factor, value 
 
 	if (a->elem == ELEM_F64)
 		return one_and_exp(a, factor, x);
-	root = keep(a, exponential_of(a, factor / 2, x));
+	root = keep(a, exponential_of(a, factor / 2, x, NULL));
 	return ex_op(a->n, EXPR_FMA, root, root, number(a, 1));
 }
 
@@ -284,7 +293,7 @@ static value gelu_tanh(struct activation *a, value x)
 	y = op(a, EXPR_MUL, y, x);
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_DIV, x, one_and_exp(a, 1, y));
-	y = keep(a, power_of_two(a, clip(a, y, -126, 127)));
+	y = keep(a, power_of_two(a, clip(a, y, -125, 127), NULL));
 	return op(a, EXPR_DIV, x, ex_op(a->n, EXPR_FMA, y, y, number(a, 1)));
 }
 
@@ -366,25 +375,19 @@ const struct expr *activation(struct nest *n, const struct expr *x, const struct
 const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const struct post_op *p)
 {
 	struct activation a = begin(n, x);
-	value y;
 
-	x = keep(&a, x);
 	if (p->kind == POST_SIGMOID)
-		y = op(&a, EXPR_DIV, number(&a, 1), one_and_exp_to_infinity(&a, -1, x));
-	else
-		y = activated(&a, x, p);
-	return op(&a, EXPR_NAN, x, y);
+		return op(&a, EXPR_DIV, number(&a, 1), one_and_exp_to_infinity(&a, -1, x));
+	return activated(&a, x, p);
 }
 
 /* The square of exp(x / 2), which is far from the limits where exp(x) overflows or vanishes. */
 const struct expr *activation_exp_or_nan(struct nest *n, const struct expr *x)
 {
 	struct activation a = begin(n, x);
-	value root;
+	value root = keep(&a, exponential(&a, times(&a, 0.5, x)));
 
-	x = keep(&a, x);
-	root = keep(&a, exponential(&a, times(&a, 0.5, x)));
-	return op(&a, EXPR_NAN, x, op(&a, EXPR_MUL, root, root));
+	return op(&a, EXPR_MUL, root, root);
 }
 
 const struct expr *activation_erf_or_nan(struct nest *n, const struct expr *x)
@@ -392,5 +395,5 @@ const struct expr *activation_erf_or_nan(struct nest *n, const struct expr *x)
 	struct activation a = begin(n, x);
 
 	x = keep(&a, x);
-	return op(&a, EXPR_NAN, x, error_function(&a, x));
+	return error_function(&a, keep(&a, x));
 }

@@ -6,12 +6,12 @@
  * definition makes, such as NaN of -infinity times 0, within the same error. In double precision,
  * which only definitions use, they are the exponential and error functions themselves.
  *
- * Activations are polynomials over the nest's arithmetic. They have one operation of their own,
- * EXPR_SCALE, a * 2^n. A tile may leave two registers, so values that are used several times go
- * through the thread's own memory. The value of one element is a chain of some 30 operations that
- * wait for each other. So the tile is stored, and loaded again a few rows at a time, and the
- * statements of these rows are written side by side (nest_jam()). Definitions call the functions
- * themselves, in double precision.
+ * They have one operation of their own, EXPR_POWER, 2^n. NaN passes through all of them, whatever
+ * its bits are: maxima and minima have the constant first, and 2^n is a factor. A tile may leave
+ * two registers, so values that are used several times go through the thread's own memory. The
+ * value of one element is a chain of some 30 operations that wait for each other. So the tile is
+ * stored, and loaded again a few rows at a time, and the statements of these rows are written side
+ * by side (nest_jam()). Definitions call the functions themselves, in double precision.
  */
 #ifndef TL_TILE_ACTIVATION_H
 #define TL_TILE_ACTIVATION_H

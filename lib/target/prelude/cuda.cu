@@ -22,14 +22,14 @@ DEVICE v4 make_v4(float a, float b, float c, float d)
 OPERATOR(+) OPERATOR(-) OPERATOR(*) OPERATOR(/)
 DEVICE float max_v1(float a, float b) { return a > b ? a : b; }
 DEVICE float min_v1(float a, float b) { return a < b ? a : b; }
-DEVICE float scale_v1(float a, float b)
-{ return __int_as_float(__float_as_int(a) + (__float_as_int(b) << 23)); }
+DEVICE float power_v1(float a) { return __int_as_float(__float_as_int(a) << 23); }
 #define root_v1(a) sqrtf(a)
 DEVICE v4 root_v4(v4 a)
 { return make_v4(sqrtf(a.s0), sqrtf(a.s1), sqrtf(a.s2), sqrtf(a.s3)); }
 DEVICE v4 max_v4(v4 a, v4 b) { return EACH(max_v1); }
 DEVICE v4 min_v4(v4 a, v4 b) { return EACH(min_v1); }
-DEVICE v4 scale_v4(v4 a, v4 b) { return EACH(scale_v1); }
+DEVICE v4 power_v4(v4 a)
+{ return make_v4(power_v1(a.s0), power_v1(a.s1), power_v1(a.s2), power_v1(a.s3)); }
 #define load_v4(p) (*(const v4 *)(p))
 #define store_v4(p, x) (*(v4 *)(p) = (x))
 

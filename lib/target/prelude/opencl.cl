@@ -14,12 +14,13 @@ typedef float4 v4;
 #define make_v4(a, b, c, d) ((v4)(a, b, c, d))
 #define root_v1(a) sqrt(a)
 #define root_v4(a) sqrt(a)
-#define max_v1(a, b) fmax(a, b)
-#define min_v1(a, b) fmin(a, b)
-#define max_v4(a, b) fmax(a, b)
-#define min_v4(a, b) fmin(a, b)
-#define scale_v1(a, b) as_float(as_int(a) + (as_int(b) << 23))
-#define scale_v4(a, b) as_float4(as_int4(a) + (as_int4(b) << 23))
+/* If one is NaN, the second operand is the answer; fmax() would give the other one. */
+static float max_v1(float a, float b) { return a > b ? a : b; }
+static float min_v1(float a, float b) { return a < b ? a : b; }
+static v4 max_v4(v4 a, v4 b) { return a > b ? a : b; }
+static v4 min_v4(v4 a, v4 b) { return a < b ? a : b; }
+#define power_v1(a) as_float(as_int(a) << 23)
+#define power_v4(a) as_float4(as_int4(a) << 23)
 #define load_v4(p) vload4(0, p)
 #define store_v4(p, x) vstore4(x, 0, p)
 

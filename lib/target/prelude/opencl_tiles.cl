@@ -5,7 +5,7 @@
 #define TOGETHER()
 #define END_GROUP()
 #define WAIT(n)
-DEVICE float tf32_of(float x) { return VALUE((BITS(x) + 0x1000u) & 0xffffe000u); }
+DEVICE float tf32_of(float x) { return x != x ? x : VALUE((BITS(x) + 0x1000u) & 0xffffe000u); }
 DEVICE float tf32_product(float a, float b) { return tf32_of(a) * tf32_of(b); }
 DEVICE float tf32x3_product(float a, float b)
 { const float x = tf32_of(a), y = tf32_of(b);
