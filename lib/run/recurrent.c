@@ -54,7 +54,9 @@ static float scaled_tangent(float x, float a, float b)
 
 static float hard_sigmoid(float x, float a, float b)
 {
-	return fminf(fmaxf(a * x + b, 0), 1);
+	const float y = a * x + b;
+
+	return y < 0 ? 0 : y > 1 ? 1 : y; /* NaN stays */
 }
 
 static float elu(float x, float a, float b)
