@@ -87,13 +87,13 @@ static int is_open(struct looking *k, const struct graph_node *n, int i)
 }
 
 /* The inputs whose elements lowering wants to know. Some of them are computed if need be. */
-static unsigned wanted_inputs(const struct graph *g, const struct graph_node *n)
+static unsigned wanted_inputs(const struct graph_node *n)
 {
 	unsigned inputs = given_matters(n);
 
 	if (node_is(n, OP_Pad))
 		inputs &= ~4U;
-	if (lower_is_counted(n) || (node_is(n, OP_Clip) && node_in(g, n, 1) && node_in(g, n, 2)))
+	if (lower_is_counted(n) || node_is(n, OP_Clip))
 		inputs = 0;
 	return inputs;
 }
@@ -112,7 +112,7 @@ static int is_ready(struct looking *k, const struct graph_node *n)
 
 static void look_at(struct looking *k, const struct graph_node *n)
 {
-	const unsigned inputs = wanted_inputs(k->g, n);
+	const unsigned inputs = wanted_inputs(n);
 	int is_there = !has_graph(n), random = 0;
 
 	for (int i = 0; i < n->ndeps; i++) {

@@ -181,9 +181,9 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 
 	for (int i = 1; i < 3; i++)
 		if (node_in(l->g, n, i) && !lower_number(l, n->in[i], &bound[i - 1]))
-			return node_in(l->g, n, 1) && node_in(l->g, n, 2)
-				       ? lower_scalar(l, n, e)
-				       : lower_bad(l, n, e, "has one bound, which is not known");
+			return node_in(l->g, n, 1) && node_in(l->g, n, 2) ? lower_scalar(l, n, e)
+			       : i == 1 ? lower_by(l, n, "at least", bound[1], e)
+					: lower_by(l, n, "at most", bound[0], e);
 	m = begin(l, n, 0, 4, &x, e);
 	if (!m)
 		return -1;

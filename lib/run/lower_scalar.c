@@ -94,17 +94,21 @@ static void set_parameters(const struct lowering *l, const struct graph_node *n,
 	}
 }
 
-/* The step, of operands that are the node's inputs. */
+/* The step, of operands that are the node's inputs, but for those that it lacks. */
 static int emit_inputs(struct lowering *l, const struct graph_node *n, struct scalar_map *s,
 		       struct err *e)
 {
 	struct place shape;
+	int from = 0;
 
 	if (lower_shape(l, n->out[0], &shape, e))
 		return -1;
-	for (int i = 0; i < s->nin; i++)
-		if (operand_place(l, n, i, &shape, &s->in[i], e))
+	for (int i = 0; i < s->nin; i++, from++) {
+		while (from < n->nin && !node_in(l->g, n, from))
+			from++;
+		if (operand_place(l, n, from, &shape, &s->in[i], e))
 			return -1;
+	}
 	return emit(l, n, s, &shape, e);
 }
 

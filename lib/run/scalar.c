@@ -285,6 +285,17 @@ static float limited(const float *x, float a)
 	return least > x[2] ? x[2] : least;
 }
 
+/* The bound that a is, on the other side. */
+static float at_least(const float *x, float a)
+{
+	return limited((const float[]){x[0], x[1], a}, 0);
+}
+
+static float at_most(const float *x, float a)
+{
+	return limited((const float[]){x[0], a, x[1]}, 0);
+}
+
 static float bits_and(const float *x, float a)
 {
 	(void)a;
@@ -375,6 +386,8 @@ static const struct {
 	{"ThresholdedRelu", 1, thresholded_relu},
 	{"Where", 3, where},
 	{"Xor", 2, one_of_two},
+	{"at least", 2, at_least},
+	{"at most", 2, at_most},
 	{"bf16", 1, to_brain},
 	{"exact", 1, exact},
 	{"f16", 1, to_half},
