@@ -96,15 +96,25 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	return 0;
 }
 
-/* With --fix, a result gets the id that follows from its env. */
-static void fill_env_id(struct buf *out)
+/* With --fix, a result gets the ids that follow from its env. */
+static void fill_env_ids(struct buf *out)
 {
-	struct id id;
+	const struct json *env = json_get(&work.doc, work.doc.tok, "env");
+	struct buf hardware = BUF_INIT;
+	struct err none = ERR_INIT;
+	struct id hw_id, id;
 
-	if (!fix || !json_is(json_get(&work.doc, work.doc.tok, "type"), "result"))
+	if (!fix || !json_is(json_get(&work.doc, work.doc.tok, "type"), "result") ||
+	    !envid_of(&work.doc, env, &hw_id, &id) ||
+	    json_parse(&work.inner, env->s, env->n, &none) < 0)
 		return;
-	if (envid_of(&work.doc, json_get(&work.doc, work.doc.tok, "env"), &id))
-		field_text(out, "env_id", id.s);
+	field_object(&hardware, NULL);
+	field_text(&hardware, "hw_id", hw_id.s);
+	buf_clear(&work.object);
+	field_rewrite(&work.inner, &hardware, NULL, &work.object);
+	field_json(out, "env", work.object.s);
+	field_text(out, "env_id", id.s);
+	buf_free(&hardware);
 }
 
 /* Gives a candidate or result the fields that follow from others, and a result the checksum that
@@ -125,7 +135,7 @@ static int fill_candidate(struct err *e)
 		return -1;
 	if (fix || !json_get(&work.doc, work.doc.tok, "candidate_id"))
 		field_text(&work.value, "candidate_id", c.id.s);
-	fill_env_id(&work.value);
+	fill_env_ids(&work.value);
 	buf_clear(&work.line);
 	field_rewrite(&work.doc, &work.value, NULL, &work.line);
 	checksum_renew(&work.doc, &work.line);

@@ -137,7 +137,7 @@ printf '%s\n' "{ \"type\":\"workload\", \"workload_id\":\"bad\", \"tl\":1, \"op\
 ok $? '--fix puts order, ids and flops right'
 printf '%s\n' "${start}\"candidate\",$(printf '%s' "$c" | sed "s/$cid/$id/")}" | "$bin/tl-check" --fix | grep -q "\"candidate_id\":\"$cid\""
 ok $? '--fix rewrites a candidate id'
-hw='"isa":"avx2","features":"avx2,fma","l1d":32768,"l2":524288,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","hw_id":"e0000000000000000000000000000000"'
+hw='"isa":"avx2","features":"avx2,fma","l1d":32768,"l2":524288,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","hw_id":"'"$(printf "features=avx2,fma;isa=avx2;l1d=32768;l2=524288;l3=33554432;threads=2;type=hw;" | sha256sum | cut -c1-32)"'"'
 died="$r,\"status\":\"crash\",\"why\":\"signal 11\",$at,\"env\":{$hw}"
 env_id=$(printf 'cc=gcc 12.2.0;features=avx2,fma;isa=avx2;l1d=32768;l2=524288;l3=33554432;libs=onednn 2.6.3;threads=2;type=env;' | sha256sum | cut -c1-32)
 printf '%s\n' "$died}" | "$bin/tl-check" --fix | grep -q "\"env_id\":\"$env_id\""
@@ -176,8 +176,19 @@ ok $? 'a ratio that is far from that of the times'
 contradicts 'lies outside its "ci"' 's/"stage":"race"/"stage":"final","ratio":{"median":1.5,"ci":[1.6,1.7]},"verdict":"faster"/'
 ok $? 'a ratio outside of its interval'
 env='"features":"avx2","isa":"avx2","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3"'
-contradicts "but the env's fields make it" "s/\"env_id\".*/\"env_id\":\"$(printf %032d 0)\",\"run\":\"a0000000000000000000000000000000\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$(printf %032d 1)\"}}/"
+in_env() { # env_id, hw_id
+	echo "s/\"env_id\".*/\"env_id\":\"$1\",\"run\":\"a0000000000000000000000000000000\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$2\"}}/"
+}
+key='features=avx2;isa=avx2;l1d=32768;l2=1048576;l3=33554432;'
+hw_id=$(printf '%sthreads=2;type=hw;' "$key" | sha256sum | cut -c1-32)
+env_id=$(printf 'cc=gcc 12.2.0;%slibs=onednn 2.6.3;threads=2;type=env;' "$key" | sha256sum | cut -c1-32)
+contradicts "\"env_id\" is $(printf %032d 0), but the env's fields make it $env_id" "$(in_env "$(printf %032d 0)" "$hw_id")"
 ok $? 'an env_id that is not of its env'
+contradicts "\"hw_id\" is $(printf %032d 1), but the env's fields make it $hw_id" "$(in_env "$env_id" "$(printf %032d 1)")"
+ok $? 'nor the id of its hardware'
+sed "$(in_env "$(printf %032d 0)" "$(printf %032d 1)")" "$tmp/result" | "$bin/tl-check" --fix >"$tmp/odd" && "$bin/tl-check" -q "$tmp/odd" &&
+	grep -q "\"env_id\":\"$env_id\"" "$tmp/odd" && grep -q "\"hw_id\":\"$hw_id\"" "$tmp/odd"
+ok $? '--fix rewrites both'
 
 # Streams that are merged: sources decide what counts twice.
 w() { # PROB SOURCES, with quotes and commas

@@ -83,15 +83,23 @@ int plausible_result(const struct json_doc *d, struct err *e)
 	return check_ratio(d, latency_s, e);
 }
 
+/* The schema refuses a value that is not an id. */
+static int check_id(const char *name, const struct json *told, const struct id *id, struct err *e)
+{
+	if (!told || told->type != JSON_STR || told->n != ID_HEX || json_is(told, id->s))
+		return 0;
+	return err_set(e, "\"%s\" is %.*s, but the env's fields make it %s", name, (int)told->n,
+		       told->s, id->s);
+}
+
 int plausible_env(const struct json_doc *d, struct err *e)
 {
-	const struct json *told = json_get(d, d->tok, "env_id");
-	struct id id;
+	const struct json *env = json_get(d, d->tok, "env");
+	struct id hw_id, id;
 
-	/* The schema refuses a value that is not an id. */
-	if (!told || told->type != JSON_STR || told->n != ID_HEX ||
-	    !envid_of(d, json_get(d, d->tok, "env"), &id) || json_is(told, id.s))
+	if (!envid_of(d, env, &hw_id, &id))
 		return 0;
-	return err_set(e, "\"env_id\" is %.*s, but the env's fields make it %s", (int)told->n,
-		       told->s, id.s);
+	return check_id("hw_id", json_get(d, env, "hw_id"), &hw_id, e) < 0
+		       ? -1
+		       : check_id("env_id", json_get(d, d->tok, "env_id"), &id, e);
 }

@@ -54,15 +54,14 @@ static int read_env(const struct json_doc *d, const struct json *env, struct are
 		       : 0;
 }
 
-int envid_of(const struct json_doc *d, const struct json *env, struct id *id)
+int envid_of(const struct json_doc *d, const struct json *env, struct id *hw_id, struct id *id)
 {
 	struct arena a = ARENA_INIT;
 	struct envid v;
-	struct id hw_id;
 	int rc = env && json_get(d, env, "hw_id") && read_env(d, env, &a, &v) == 0;
 
 	if (rc)
-		envid_make(&v, &hw_id, id);
+		envid_make(&v, hw_id, id);
 	arena_free(&a);
 	return rc;
 }

@@ -24,7 +24,8 @@ struct envid {
 
 void envid_make(const struct envid *v, struct id *hw_id, struct id *env_id);
 
-/* 1: the id that the fields of the "env" object make; 0: it lacks one of them (env may be NULL). */
-int envid_of(const struct json_doc *d, const struct json *env, struct id *id);
+/* 1: the ids that the fields of the "env" object make; 0: it lacks one of them (env may be NULL).
+ */
+int envid_of(const struct json_doc *d, const struct json *env, struct id *hw_id, struct id *id);
 
 #endif
