@@ -941,16 +941,11 @@ static void add_seconds(double n)
 /* A budget of time is a limit of the run. */
 static void read_budget(void)
 {
-	char *end;
-	double n;
+	double s;
 
-	if (!keep)
+	if (!keep || strspn(keep, "0123456789") == strlen(keep) || option_time(keep, &s))
 		return;
-	n = strtod(keep, &end);
-	if (end == keep || !strchr("smh", *end) || !*end || (end[1] && strcmp(end, "ms") != 0))
-		return;
-	n *= *end == 'h' ? 3600 : !strcmp(end, "ms") ? 1e-3 : *end == 'm' ? 60 : 1;
-	add_seconds(n);
+	add_seconds(s);
 	keep = NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
+#include "lib/base/number.h"
 #include "lib/base/rng.h"
 #include "lib/base/sort.h"
 #include "lib/base/words.h"
@@ -158,8 +159,31 @@ static void test_words(void)
 	   "the first word of the list that is in a text is found there");
 }
 
+static void test_numbers(void)
+{
+	static const char *const none[] = {"",	  " 1",	  "1 ",	 "+1",	  "-1",	 "inf",
+					   "nan", "0x10", "0X1", "1e999", "1,5", "1.5.",
+					   ".",	  ".e1",  "e1",	 "1e"};
+	static const char *const no_whole[] = {"",   " 1", "1 ",  "+1",	 "-1",
+					       "1.", "0x", "1e1", "1,5", "9223372036854775808"};
+	const char *end;
+	double x = 0;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		ok(number_real(none[i], NULL, &x) < 0 && x == 0, "\"%s\" is no number", none[i]);
+	for (size_t i = 0; i < sizeof no_whole / sizeof *no_whole; i++)
+		ok(number_whole(no_whole[i], NULL, &n) < 0 && n == 0, "\"%s\" is no whole number",
+		   no_whole[i]);
+	ok(!number_real("1.5e-1", NULL, &x) && x == 0.15, "a number");
+	ok(!number_real(".25s", &end, &x) && x == 0.25 && !strcmp(end, "s"), "with a unit");
+	ok(!number_whole("9223372036854775807k", &end, &n) && n == INT64_MAX && *end == 'k',
+	   "the largest whole number");
+}
+
 int main(void)
 {
+	test_numbers();
 	test_buf();
 	test_arena();
 	test_map();

@@ -116,6 +116,8 @@ static void test_refused(void)
 	refused("op == \"conv2d", "column 7: the quotation mark has no partner");
 	refused("kh == 1e", "column 7: this is no number");
 	refused("kh == 3x", "column 7: this is no number");
+	refused("kh == 0x3", "column 7: this is no number");
+	refused("kh == 1e999", "column 7: this is no number");
 	refused("kh == 1.2.3", "column 7: this is no number");
 	refused("kh == $", "column 7: a number or a name is wanted here");
 	memset(deep, '(', sizeof deep - 1);

@@ -424,7 +424,8 @@ static void open_dims(int n, const char *const *dim, const char *want, const cha
 static void test_dims(void)
 {
 	static const char *const both[] = {"seq=10", "batch=4", "width=3"};
-	static const char *const bad[] = {"seq", "=3", "seq=", "seq=-2", "seq=3x"};
+	static const char *const bad[] = {"seq",    "=3",     "seq=",	"seq=-2",
+					  "seq=3x", "seq=+3", "seq= 3", "seq=0x3"};
 
 	open_dims(0, both, "", "sizes not known: seq, floor(seq/2) (--dim NAME=SIZE gives them)");
 	ok(was_said("taken for a batch of 1: batch_size"), "a batch of 1 is told");

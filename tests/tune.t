@@ -274,7 +274,8 @@ printf 'garbage' >"$tmp/g.onnx"
 "$bin/tl-tune" -q -d "$tmp/k.db" "$tmp/w.wl" "$tmp/g.onnx" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q '^tl-extract: .*g.onnx' "$tmp/err" && grep -q 'nothing is tuned' "$tmp/err" && none_left
 ok $? 'one that is no model: exit 3, and nothing is tuned'
-for limit in nonsense 5m 'rounds<' 'rounds=3'; do
+for limit in nonsense 5m 'rounds<' 'rounds=3' 'rounds<3,' 'rounds<3x' 'seconds<inf' 'seconds<nan' 'seconds<0x10' 'seconds< 5' 'seconds<+5' \
+	'seconds<1e999'; do
 	"$bin/tl-tune" -d "$tmp/limits.db" --until "$limit" "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 2 ] && grep -q '^tl-tune: --until wants limits' "$tmp/err" && [ ! -e "$tmp/limits.db" ] && [ ! -s "$tmp/out" ]
 	ok $? "bad limits ($limit) are refused before anything is made"

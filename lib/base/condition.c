@@ -2,10 +2,10 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/nearest.h"
+#include "lib/base/number.h"
 
 /* Both bound the recursion. */
 enum { TEXT_MAX = 4096, DEPTH_MAX = 100 };
@@ -116,16 +116,10 @@ static int is_kind(struct parser *p, const struct condition *c, enum condition_k
 static struct condition *number(struct parser *p, int at)
 {
 	struct condition *c = make(p, NUMBER, CONDITION_NUMBER, at);
-	size_t n = strspn(p->s, "0123456789.");
-	char *end;
+	const char *end;
 
-	if (p->s[n] == 'e' || p->s[n] == 'E') {
-		n++;
-		n += p->s[n] == '+' || p->s[n] == '-';
-		n += strspn(p->s + n, "0123456789");
-	}
-	c->number = strtod(p->s, &end);
-	if (end != p->s + n || isalnum((unsigned char)*end) || *end == '_')
+	if (number_real(p->s, &end, &c->number) || isalnum((unsigned char)*end) || *end == '_' ||
+	    *end == '.')
 		return refuse(p, at, "this is no number");
 	p->s = end;
 	return c;

@@ -9,6 +9,7 @@
 
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/base/number.h"
 #include "lib/io/json.h"
 #include "lib/io/progress.h"
 
@@ -37,15 +38,10 @@ static const struct unit times[] = {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 360
 /* A number with one of the units, or none; 0, or -1 if the text is no such number. */
 static int parse_real(const char *text, const struct unit *units, double *out)
 {
-	char *end;
+	const char *end;
 	double v;
 
-	if ((*text < '0' || *text > '9') && *text != '.') /* strtod knows "inf", "0x", blanks */
-		return -1;
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-		return -1;
-	v = strtod(text, &end);
-	if (end == text)
+	if (number_real(text, &end, &v))
 		return -1;
 	if (*end) {
 		for (; units && units->name && strcmp(units->name, end); units++)
@@ -62,14 +58,11 @@ static int parse_real(const char *text, const struct unit *units, double *out)
 
 static int parse_count(const char *text, int64_t *out)
 {
-	const char *p = text;
-	int64_t v = 0, factor = 1;
+	const char *p;
+	int64_t v, factor = 1;
 
-	if (*p < '0' || *p > '9')
+	if (number_whole(text, &p, &v))
 		return -1;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
-			return -1;
 	if (*p == 'k' || *p == 'M' || *p == 'G') {
 		factor = *p == 'k' ? 1000 : *p == 'M' ? 1000000 : 1000000000;
 		p++;
@@ -112,6 +105,11 @@ static void add_item(struct opt_list *l, const char *text)
 
 /* Thirty years: its milliseconds behind any time of day are whole numbers. */
 static const double MOST_TIME = 1e9;
+
+int option_time(const char *text, double *s)
+{
+	return parse_real(text, times, s);
+}
 
 const char *option_store(const struct opt *o, const char *text)
 {

@@ -87,6 +87,8 @@ int option_is_flag(const struct opt *o);
 int option_is_env(const struct opt *o);
 /* Does help show it? */
 int option_is_shown(const struct opt *o);
+/* Reads a number of seconds, with one of the units s, ms, m and h or with none. -1: it is none. */
+int option_time(const char *text, double *s);
 /* Stores a value; NULL, or what the option wants instead. text: NULL for a flag. */
 const char *option_store(const struct opt *o, const char *text);
 /* Finds two options that write to one file: returns the later one, and sets *other to the earlier

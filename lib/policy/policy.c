@@ -1,12 +1,12 @@
 #include "lib/policy/policy.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/io/table.h"
 
 void policy_names(struct buf *out)
@@ -48,8 +48,8 @@ static int read_setting(const struct policy *p, const char *text, size_t n, int6
 	size_t length = is ? (size_t)(is - text) : n;
 	struct buf known = BUF_INIT;
 	int i = 0, settings = count_settings(p);
-	char *end = NULL;
-	long long value;
+	const char *end;
+	int64_t value;
 
 	while (i < settings &&
 	       (strlen(p->setting[i].name) != length || memcmp(p->setting[i].name, text, length)))
@@ -62,9 +62,8 @@ static int read_setting(const struct policy *p, const char *text, size_t n, int6
 		buf_free(&known);
 		return -1;
 	}
-	value = is && isdigit((unsigned char)is[1]) ? strtoll(is + 1, &end, 10) : -1;
-	if (value < 0 || end != text + n || value < p->setting[i].least ||
-	    value > p->setting[i].most)
+	if (!is || number_whole(is + 1, &end, &value) || end != text + n ||
+	    value < p->setting[i].least || value > p->setting[i].most)
 		return err_status(e, EXIT_USAGE,
 				  "the policy %s wants %s=N, with N from %lld to %lld, not "
 				  "\"%.*s\"",

@@ -2,8 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/number.h"
 
 const char *const until_name[UNTIL_LIMITS] = {"core-seconds", "seconds", "rounds", "candidates"};
 
@@ -13,16 +14,16 @@ int until_parse(struct until *l, const char *text, struct err *e)
 		l->most[i] = INFINITY;
 	while (text && *text) {
 		size_t n = strcspn(text, "<,");
-		char *stop = NULL;
+		const char *stop = NULL;
 		double most = 0;
 		int i = 0;
 
 		while (i < UNTIL_LIMITS &&
 		       (strlen(until_name[i]) != n || memcmp(until_name[i], text, n) != 0))
 			i++;
-		if (i < UNTIL_LIMITS && text[n] == '<')
-			most = strtod(text + n + 1, &stop);
-		if (!stop || stop == text + n + 1 || (*stop && *stop != ',') || !(most >= 0))
+		if (i == UNTIL_LIMITS || text[n] != '<' ||
+		    number_real(text + n + 1, &stop, &most) || (*stop && *stop != ',') ||
+		    !strcmp(stop, ","))
 			return err_status(e, EXIT_USAGE,
 					  "--until wants limits such as "
 					  "core-seconds<14400,rounds<8, not \"%s\"",

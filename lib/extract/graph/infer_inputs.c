@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/number.h"
 #include "lib/extract/graph/infer.h"
 
 struct input_shape *infer_given_shape(const struct infer_options *o, const char *name)
@@ -256,10 +257,10 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 
 	*s = (struct input_shape){0};
 	while (*p) {
-		char *end;
-		long long v = strtoll(p, &end, 10);
+		const char *end;
+		int64_t v;
 
-		if (end == p || (*end && *end != ',') || v < 0 || v > MAX_ELEMENTS ||
+		if (number_whole(p, &end, &v) || (*end && *end != ',') || v > MAX_ELEMENTS ||
 		    s->shape.rank == GRAPH_MAX_RANK)
 			break;
 		s->shape.dim[s->shape.rank++] = v;
@@ -279,11 +280,10 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 static int read_dim(struct dim_size *d, const char *text, struct err *e)
 {
 	const char *equals = strrchr(text, '=');
-	char *end = NULL;
-	long long v = equals ? strtoll(equals + 1, &end, 10) : 0;
 
-	*d = (struct dim_size){.size = v};
-	if (!equals || equals == text || end == equals + 1 || *end || v < 0 || v > MAX_ELEMENTS)
+	*d = (struct dim_size){0};
+	if (!equals || equals == text || number_whole(equals + 1, NULL, &d->size) ||
+	    d->size > MAX_ELEMENTS)
 		return err_status(e, EXIT_USAGE,
 				  "--dim wants NAME=SIZE (a size of 0 and more), not \"%s\"", text);
 	d->name = strndup(text, (size_t)(equals - text));
