@@ -133,6 +133,12 @@ is "$tmp/s" proposed 1000 && is "$tmp/s" passed_on 5
 ok $? 'what the filter passed over is counted, rematches are not'
 is "$tmp/s" kernels 4 && is "$tmp/s" built 3 && is "$tmp/s" cached_core_s 0.2
 ok $? 'a kernel from the cache would have taken as much as the median of those that were built'
+awk -v line="$(printf '{"tl":1,"type":"end","workload_id":"%s","drawn":9007199254740991,"why":"n reached","kept":9007199254740991,"refused":9007199254740991,"measured":2,"preempted":3,"failed":1,"built":9007199254740991,"run":"%s"}' "$wid" $m)" \
+	'BEGIN { for (i = 1; i <= 1025; i++) { s = line; sub(/"measured":2/, "\"measured\":" i, s); print s } }' >"$tmp/forged"
+cp "$tmp/saved.db" "$tmp/forged.db" && "$bin/tl-store" -q -d "$tmp/forged.db" "$tmp/forged" && cost "$tmp/forged.db" >"$tmp/s" && "$bin/tl-check" -q "$tmp/s" &&
+	is "$tmp/s" proposed 9007199254740991 && is "$tmp/s" built 9007199254740991 &&
+	tail -n 1 "$here/workloads.ndjson" | "$bin/tl-query" -d "$tmp/forged.db" --table --wide --env e1000000000000000000000000000000 | grep -q ' 9007199254740991 *9007199254740991 '
+ok $? 'sums of counts end with the largest number of a record'
 cost "$tmp/saved.db" --run last | grep -q '"stop":"nothing is left to try"' && grep -q '"stop"' "$tmp/s" && ! grep -q '"stop"' "$tmp/all"
 ok $? 'why the run ended'
 cost "$tmp/saved.db" --table | tr '\n' ' ' >"$tmp/out"

@@ -160,11 +160,14 @@ int64_t report_preempted(const struct store_tally *t)
 	return t->results ? t->stopped : t->preempted;
 }
 
-/* Unknown stays unknown unless something is known to add. */
+/* Unknown stays unknown unless something is known to add. Sums end with the largest number of a
+ * record. */
 static void add_count(int64_t *sum, int64_t n)
 {
+	const int64_t was = *sum < 0 ? 0 : *sum;
+
 	if (n >= 0)
-		*sum = (*sum < 0 ? 0 : *sum) + n;
+		*sum = n < JSON_MOST_INT - was ? was + n : JSON_MOST_INT;
 }
 
 static void add_verdict(struct report_total *s, const struct report_line *l)

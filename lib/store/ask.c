@@ -417,9 +417,9 @@ int store_sources(struct store *s, const char *workload_id, int64_t *n, struct e
 
 /* Counts */
 
-static int64_t count_or_unknown(struct stmt *q, int i)
+static int64_t sum_or_unknown(struct stmt *q, int i)
 {
-	return db_is_null(q, i) ? -1 : db_int(q, i);
+	return db_is_null(q, i) ? -1 : db_sum(q, i);
 }
 
 static int tally_results(struct store *s, const char *workload_id, const char *env_id,
@@ -428,7 +428,8 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 	int rc;
 	struct stmt *q = db_sql(s,
 				"SELECT sum(results), sum(candidates) FILTER(WHERE status = 'ok'),"
-				" sum(candidates) FILTER(WHERE status = 'preempted'), sum(core_us)"
+				" sum(candidates) FILTER(WHERE status = 'preempted'),"
+				" sum(core_us * 1.0)"
 				" FROM tallies WHERE workload = ? AND env = ?",
 				e);
 
@@ -441,7 +442,7 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 	t->results = db_int(q, 0);
 	t->ok = db_int(q, 1);
 	t->stopped = db_int(q, 2);
-	t->core_s = (double)db_int(q, 3) / 1e6;
+	t->core_s = db_is_null(q, 3) ? 0 : db_num(q, 3) / 1e6;
 	db_reset(q);
 	return 0;
 }
@@ -454,8 +455,9 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 				  &t->preempted, &t->failed, &t->built};
 	int rc;
 	struct stmt *q = db_sql(s,
-				"SELECT sum(drawn), sum(kept), sum(refused), sum(measured),"
-				" sum(preempted), sum(failed), sum(built) FROM ends"
+				"SELECT sum(drawn * 1.0), sum(kept * 1.0), sum(refused * 1.0),"
+				" sum(measured * 1.0), sum(preempted * 1.0), sum(failed * 1.0),"
+				" sum(built * 1.0) FROM ends"
 				" JOIN runs ON runs.num = run"
 				" WHERE workload = ?1 AND (env = ?2 OR env IS NULL)",
 				e);
@@ -465,7 +467,7 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 	if ((rc = db_step(q, e)) < 0)
 		return -1;
 	for (int i = 0; i < 7; i++)
-		*count[i] = count_or_unknown(q, i);
+		*count[i] = sum_or_unknown(q, i);
 	db_reset(q);
 	q = db_sql(s,
 		   "SELECT measured + coalesce(preempted, 0) + coalesce(failed, 0) + "
@@ -526,7 +528,8 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 	    one_number(s, "SELECT sum(candidates) FROM workloads", &st->candidates, e))
 		return -1;
 	q = db_sql(s,
-		   "SELECT status, sum(results), sum(core_us) FROM tallies GROUP BY 1 ORDER BY 1",
+		   "SELECT status, sum(results), sum(core_us * 1.0) FROM tallies"
+		   " GROUP BY 1 ORDER BY 1",
 		   e);
 	if (!q)
 		return -1;
@@ -534,7 +537,7 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 		int i = st->nstatus;
 
 		st->results += db_int(q, 1);
-		st->core_s += (double)db_int(q, 2) / 1e6;
+		st->core_s += db_num(q, 2) / 1e6;
 		if (i == sizeof st->status / sizeof *st->status)
 			continue;
 		if (!(st->status[i].name = db_given_copy(q, 0, a, e)))

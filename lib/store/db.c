@@ -153,6 +153,13 @@ double db_num(struct stmt *q, int i)
 	return v.type == VALUE_NULL ? NAN : v.number;
 }
 
+int64_t db_sum(struct stmt *q, int i)
+{
+	const double v = db_num(q, i);
+
+	return isnan(v) ? 0 : v < (double)JSON_MOST_INT ? (int64_t)v : JSON_MOST_INT;
+}
+
 const char *db_text(struct stmt *q, int i, struct arena *a)
 {
 	const struct value v = column(q, i, VALUE_TEXT);

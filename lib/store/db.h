@@ -67,8 +67,11 @@ void db_bind_string(struct stmt *q, int i, const char *text, size_t n);
 void db_bind_bytes(struct stmt *q, int i, const void *p, size_t n);
 
 int db_is_null(struct stmt *q, int i);
-int64_t db_int(struct stmt *q, int i);			     /* null is 0 */
-double db_num(struct stmt *q, int i);			     /* null is NAN */
+int64_t db_int(struct stmt *q, int i); /* null is 0 */
+double db_num(struct stmt *q, int i);  /* null is NAN */
+/* A sum of whole numbers, "sum(x * 1.0)": one of integers fails if it is larger than they can be.
+ * No more than the largest whole number of a record; null is 0. */
+int64_t db_sum(struct stmt *q, int i);
 const char *db_text(struct stmt *q, int i, struct arena *a); /* null is NULL */
 /* The candidate's id that a column of bytes holds. -1: it holds none, the database is damaged, and
  * the statement was reset. */

@@ -66,8 +66,8 @@ static int take_ends(struct saver *x, struct store *s, const char *runs, struct 
 {
 	struct stmt *q = db_sql(
 		s,
-		"SELECT coalesce(sum(drawn) FILTER (WHERE kept IS NOT NULL), 0), coalesce(sum(kept), 0),"
-		" coalesce(sum(built), 0) FROM ends"
+		"SELECT sum(drawn * 1.0) FILTER (WHERE kept IS NOT NULL), sum(kept * 1.0),"
+		" sum(built * 1.0) FROM ends"
 		" WHERE run IN (SELECT num FROM runs WHERE id IN (SELECT value FROM json_each(?)))",
 		e);
 	int rc;
@@ -77,9 +77,9 @@ static int take_ends(struct saver *x, struct store *s, const char *runs, struct 
 	db_bind_text(q, 1, runs);
 	if ((rc = db_step(q, e)) < 0)
 		return -1;
-	x->sum.proposed = db_int(q, 0);
-	x->sum.passed_on = db_int(q, 1);
-	x->sum.built = db_int(q, 2);
+	x->sum.proposed = db_sum(q, 0);
+	x->sum.passed_on = db_sum(q, 1);
+	x->sum.built = db_sum(q, 2);
 	db_reset(q);
 	return 0;
 }
