@@ -1,6 +1,7 @@
 /* The database against brute force: results in any order, with duplicates, conflicts, ties and
  * candidates that are wrong only once, must give the same best, top, incumbent and dump as a plain
  * array that is sorted. */
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -579,6 +580,22 @@ static void test_other_files(void)
 	ok(!store_open(path, STORE_WRITE, &e), "another file is left alone: %s", e.msg);
 }
 
+enum { PAGE = 4096 };
+
+/* Reads the table that test_spilled_pages() made. */
+static int read_all_pages(void)
+{
+	sqlite3 *db;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, pages_vfs());
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, "SELECT max(x) FROM t", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		rc = sqlite3_extended_errcode(db);
+	sqlite3_close(db);
+	return rc;
+}
+
 /* A cache of ten pages is full long before the transaction ends, and the first page is written
  * last.
  */
@@ -599,11 +616,52 @@ static void test_spilled_pages(void)
 		rc = sqlite3_exec(db, fill, NULL, NULL, NULL);
 	ok(rc == SQLITE_OK, "a transaction that is larger than the cache: %s", sqlite3_errmsg(db));
 	sqlite3_close(db);
-	rc = sqlite3_open_v2(path, &db, flags, pages_vfs());
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(db, "SELECT max(x) FROM t", NULL, NULL, NULL);
-	ok(rc == SQLITE_OK, "all of its pages have checksums: %s", sqlite3_errmsg(db));
-	sqlite3_close(db);
+	ok(read_all_pages() == SQLITE_OK, "all of its pages have checksums");
+}
+
+/* Swaps two pages of the file. */
+static void swap_pages(int i, int k)
+{
+	char page[2][PAGE];
+	FILE *f = fopen(path, "r+e");
+
+	for (int at = 0; at < 2; at++)
+		if (!f || fseek(f, (long)PAGE * (at ? k : i), SEEK_SET) ||
+		    fread(page[at], 1, PAGE, f) != PAGE)
+			bail_out("cannot read %s", path);
+	for (int at = 0; at < 2; at++)
+		if (fseek(f, (long)PAGE * (at ? i : k), SEEK_SET) ||
+		    fwrite(page[at], 1, PAGE, f) != PAGE)
+			bail_out("cannot write %s", path);
+	fclose(f);
+}
+
+/* Takes the places out of the checksums, which had none once. */
+static void forget_places(void)
+{
+	FILE *f = fopen(path, "r+e");
+	uint64_t sum;
+
+	for (long i = 0; f && !fseek(f, PAGE * (i + 1) - (long)sizeof sum, SEEK_SET) &&
+			 fread(&sum, sizeof sum, 1, f) == 1;
+	     i++) {
+		sum = htole64(le64toh(sum) - (uint64_t)i * 0x9e3779b97f4a7c15);
+		if (fseek(f, -(long)sizeof sum, SEEK_CUR) || fwrite(&sum, sizeof sum, 1, f) != 1)
+			bail_out("cannot write %s", path);
+	}
+	fclose(f);
+}
+
+static void test_places_of_pages(void)
+{
+	swap_pages(5, 9);
+	ok(read_all_pages() == SQLITE_IOERR_DATA, "pages that were swapped are noticed");
+	swap_pages(5, 9);
+	ok(read_all_pages() == SQLITE_OK, "and are sound where they belong");
+	forget_places();
+	ok(read_all_pages() == SQLITE_OK, "as are those whose checksums have no place");
+	swap_pages(5, 9);
+	ok(read_all_pages() != SQLITE_IOERR_DATA, "which tell nothing of it");
 }
 
 /* No journal is left. */
@@ -630,6 +688,7 @@ int main(void)
 	test_counts();
 	test_ends();
 	test_spilled_pages();
+	test_places_of_pages();
 	test_other_files();
 	remove_files();
 	for (int i = 0; i < RECORDS; i++)

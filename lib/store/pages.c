@@ -20,8 +20,9 @@ static sqlite3_file *own(sqlite3_file *f)
 
 /* ---- checksums ---- */
 
-/* Two sums, each of which counts the other, so that places matter. A change of one bit changes
- * them: its weights in them are two neighbours in Fibonacci's sequence, of which one is odd. */
+/* Two sums, each of which counts the other, so that the order of words matters. A change of one bit
+ * changes them: its weights in them are two neighbours in Fibonacci's sequence, of which one is
+ * odd. */
 static uint64_t sum_of(const unsigned char *page, int n)
 {
 	uint32_t a = 0, b = 0, word[2];
@@ -31,14 +32,25 @@ static uint64_t sum_of(const unsigned char *page, int n)
 		a += le32toh(word[0]) + b;
 		b += le32toh(word[1]) + a;
 	}
-	return htole64((uint64_t)b << 32 | a);
+	return (uint64_t)b << 32 | a;
 }
 
-static int is_sound(const unsigned char *page, int n)
+/* What the place of a page adds to its checksum: 0 for the first page, another number for each
+ * other one, because the factor is odd. */
+static uint64_t sum_of_place(int n, sqlite3_int64 at)
 {
-	uint64_t sum = sum_of(page, n - PAGES_RESERVED);
+	return (uint64_t)(at / n) * 0x9e3779b97f4a7c15;
+}
 
-	return !memcmp(&sum, page + n - PAGES_RESERVED, sizeof sum);
+/* Pages of older programs have the sum of their bytes alone. */
+static int is_sound(const unsigned char *page, int n, sqlite3_int64 at)
+{
+	const uint64_t sum = sum_of(page, n - PAGES_RESERVED);
+	uint64_t told;
+
+	memcpy(&told, page + n - PAGES_RESERVED, sizeof told);
+	told = le64toh(told);
+	return told == sum + sum_of_place(n, at) || told == sum;
 }
 
 static int is_page(int n)
@@ -61,7 +73,7 @@ static int lost_its_mark(unsigned char *page, int n)
 	int is;
 
 	page[RESERVED_AT] = PAGES_RESERVED;
-	is = is_sound(page, n);
+	is = is_sound(page, n, 0);
 	page[RESERVED_AT] = told;
 	return is;
 }
@@ -83,7 +95,7 @@ static int file_read(sqlite3_file *f, void *text, int n, sqlite3_int64 at)
 	look_at_header(file, text, n, at);
 	if (!is_page(n))
 		return SQLITE_OK;
-	if (file->has_sums ? !is_sound(text, n) : at == 0 && lost_its_mark(text, n))
+	if (file->has_sums ? !is_sound(text, n, at) : at == 0 && lost_its_mark(text, n))
 		return SQLITE_IOERR_DATA;
 	return SQLITE_OK;
 }
@@ -96,7 +108,8 @@ static int file_write(sqlite3_file *f, const void *text, int n, sqlite3_int64 at
 
 	look_at_header(file, text, n, at);
 	if (file->has_sums && is_page(n)) {
-		uint64_t sum = sum_of(page, n - PAGES_RESERVED);
+		const uint64_t sum =
+			htole64(sum_of(page, n - PAGES_RESERVED) + sum_of_place(n, at));
 
 		memcpy(page + n - PAGES_RESERVED, &sum, sizeof sum);
 	}
