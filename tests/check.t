@@ -129,6 +129,24 @@ ok $? 'a file is replaced by all of it'
 ok $? '-q writes nothing'
 [ "$(ls "$tmp" | tr '\n' ' ')" = 'err in out ' ]
 ok $? 'no temporary file is left'
+mkfifo "$tmp/dead" "$tmp/alive"
+"$bin/tl-check" -o "$tmp/kept" <"$tmp/dead" &
+dead=$!
+exec 8>"$tmp/dead"
+"$bin/tl-check" -o "$tmp/kept" <"$tmp/alive" &
+alive=$!
+exec 9>"$tmp/alive"
+until [ -e "$tmp/kept.$dead.tl.tmp" ] && [ -e "$tmp/kept.$alive.tl.tmp" ]; do sleep 0.05; done
+kill -9 $dead
+wait $dead 2>/dev/null
+: >"$tmp/kept.1x.tl.tmp"
+: >"$tmp/kept.12.tmp"
+printf '%s\n' "$w}" | "$bin/tl-check" -o "$tmp/kept" && [ ! -e "$tmp/kept.$dead.tl.tmp" ] && [ -e "$tmp/kept.$alive.tl.tmp" ] && [ -e "$tmp/kept.1x.tl.tmp" ] && [ -e "$tmp/kept.12.tmp" ]
+ok $? 'what a killed program left beside its output is removed, and nothing else'
+exec 8>&- 9>&-
+wait $alive && [ ! -s "$tmp/kept" ]
+ok $? 'one that lives goes on'
+rm -f "$tmp"/kept* "$tmp/dead" "$tmp/alive"
 
 # --fix
 printf '%s\n' "{ \"type\":\"workload\", \"workload_id\":\"bad\", \"tl\":1, \"op\":\"matmul\", \"prob\":\"49x512:512x1000\",\"flops\":1}" |

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/io/beside.h"
 #include "lib/io/clock.h"
 #include "lib/io/complaints.h"
 #include "lib/io/foreign.h"
@@ -58,11 +59,8 @@ static int open_tmp(struct rec_out *out, const char *path, struct err *e)
 	if (!real && errno != ENOENT)
 		return err_sys(e, "cannot find %s", path);
 	out->path = real ? real : xstrdup(path);
-	buf_fmt(&tmp, "%s.%ld.tmp", out->path, (long)getpid());
-	unlink(tmp.s); /* of a dead process with our number */
-	out->fd = open(tmp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	out->fd = beside_open(out->path, &tmp, e);
 	if (out->fd < 0) {
-		err_sys(e, "cannot create %s", tmp.s);
 		buf_free(&tmp);
 		return -1;
 	}
