@@ -112,6 +112,8 @@ static int open_machine(struct network *n, const struct network_options *o, stru
 		return -1;
 	if (o->threads)
 		m->threads = o->threads;
+	if (n->has_cache) /* of a run ahead */
+		return 0;
 	n->has_cache = 1; /* also of one that fails: it is to be closed */
 	return cache_open(&n->cache, target_default(), m->isa, m->threads, e);
 }
@@ -228,21 +230,21 @@ static int prepare(struct network *n, struct err *e)
 	return rc ? rc : exec_team(&n->plan, e);
 }
 
-/* Closes all but what is told. */
+/* Closes all but what is told, and the cache, which compiles a kernel where it is opened. */
 static void close_all(struct network *n)
 {
 	const struct ahead_facts told = n->ahead;
+	const struct cache cache = n->cache;
+	const int has_cache = n->has_cache;
 
 	exec_end(&n->plan);
 	plan_free(&n->plan);
 	chooser_close(&n->chooser);
-	if (n->has_cache)
-		cache_close(&n->cache);
 	infer_free(&n->infer);
 	free(n->sizes.shape);
 	onnx_free(&n->onnx);
 	arena_free(&n->a);
-	*n = (struct network){.ahead = told};
+	*n = (struct network){.ahead = told, .cache = cache, .has_cache = has_cache};
 }
 
 /* try_whole() returns this where sizes must be found again. */
@@ -340,6 +342,9 @@ int network_open(struct network *n, const char *path, const struct network_optio
 void network_close(struct network *n)
 {
 	close_all(n);
+	if (n->has_cache)
+		cache_close(&n->cache);
+	n->has_cache = 0;
 	ahead_free(&n->ahead);
 }
 
