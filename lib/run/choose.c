@@ -45,6 +45,7 @@ void chooser_close(struct chooser *c)
 	store_close(c->db);
 	model_free(c->model);
 	json_free(&c->doc);
+	map_free(&c->predicted);
 	arena_free(&c->run);
 	arena_free(&c->record);
 }
@@ -93,8 +94,8 @@ static int adapt(struct chooser *c, struct err *e)
 }
 
 /* m: what is known elsewhere, or NULL. */
-static int predict(struct chooser *c, const struct workload *w, const struct match *m,
-		   struct chosen *out, struct err *e)
+static int predict_anew(struct chooser *c, const struct workload *w, const struct match *m,
+			struct chosen *out, struct err *e)
 {
 	struct zero_shot inputs = {&c->env, NULL, 1};
 	struct zero_shot_answer up;
@@ -107,6 +108,27 @@ static int predict(struct chooser *c, const struct workload *w, const struct mat
 	if (rc > 0) {
 		out->candidate = up.candidate;
 		out->match = origin_name(up.origin);
+	}
+	return rc;
+}
+
+/* Searches once for each workload. */
+static int predict(struct chooser *c, const struct workload *w, const struct match *m,
+		   struct chosen *out, struct err *e)
+{
+	void **known = map_put(&c->predicted, w->id.s, ID_HEX, NULL);
+	int rc;
+
+	if (*known) {
+		*out = *(const struct chosen *)*known;
+		return 1;
+	}
+	rc = predict_anew(c, w, m, out, e);
+	if (rc > 0) {
+		struct chosen *kept = arena_new(&c->run, struct chosen);
+
+		*kept = *out;
+		*known = kept;
 	}
 	return rc;
 }

@@ -25,6 +25,7 @@ struct chooser {
 	int is_adapted;	     /* the model was adapted, which the first unknown workload asks for */
 	char useless[LOCAL_WHY]; /* why the model is not used; empty: it is, or there is none */
 	struct arena run, record;
+	struct map predicted; /* workload ids: struct chosen, what was predicted */
 	struct json_doc doc;
 	struct door_refused refused; /* results that make no program here */
 };
@@ -46,7 +47,9 @@ struct raced {
 	const struct chosen *won, *first;
 };
 
-/* path: of the database, which need not exist; NULL: none. model_path as in tl-query. */
+/* A chooser may serve several networks, one after the other, in which `network` and `raced` are
+ * what is to be set. path: of the database, which need not exist; NULL: none. model_path as in
+ * tl-query. */
 int chooser_open(struct chooser *c, const char *path, const char *model_path,
 		 const struct limits *limits, struct err *e);
 void chooser_close(struct chooser *c);

@@ -208,12 +208,15 @@ static int lower_known(struct network *n, const struct network_options *o,
 	struct limits m;
 	int rc = open_machine(n, o, &m, e);
 
-	if (!rc)
+	if (!rc && !n->has_chooser) { /* of a run ahead */
+		n->has_chooser = 1;
 		rc = chooser_open(&n->chooser, o->db, o->model, &m, e);
+	}
 	if (!rc) {
 		identify(n);
 		n->chooser.network = &n->id;
 		n->chooser.raced = raced;
+		n->chooser.refused = (struct door_refused){0};
 		plan_init(&n->plan, &runner_cpu, &m, &n->cache, &n->a);
 		n->plan.by_library = o->by_library;
 		n->plan.precision = o->precision;
@@ -230,21 +233,26 @@ static int prepare(struct network *n, struct err *e)
 	return rc ? rc : exec_team(&n->plan, e);
 }
 
-/* Closes all but what is told, and the cache, which compiles a kernel where it is opened. */
+/* Closes all but what is told, and what later runs need, too: the cache, which compiles a kernel
+ * where it is opened, and the chooser, which has searched. */
 static void close_all(struct network *n)
 {
 	const struct ahead_facts told = n->ahead;
 	const struct cache cache = n->cache;
-	const int has_cache = n->has_cache;
+	const struct chooser chooser = n->chooser;
+	const int has_cache = n->has_cache, has_chooser = n->has_chooser;
 
 	exec_end(&n->plan);
 	plan_free(&n->plan);
-	chooser_close(&n->chooser);
 	infer_free(&n->infer);
 	free(n->sizes.shape);
 	onnx_free(&n->onnx);
 	arena_free(&n->a);
-	*n = (struct network){.ahead = told, .cache = cache, .has_cache = has_cache};
+	*n = (struct network){.ahead = told,
+			      .cache = cache,
+			      .chooser = chooser,
+			      .has_cache = has_cache,
+			      .has_chooser = has_chooser};
 }
 
 /* try_whole() returns this where sizes must be found again. */
@@ -344,7 +352,9 @@ void network_close(struct network *n)
 	close_all(n);
 	if (n->has_cache)
 		cache_close(&n->cache);
-	n->has_cache = 0;
+	if (n->has_chooser)
+		chooser_close(&n->chooser);
+	n->has_cache = n->has_chooser = 0;
 	ahead_free(&n->ahead);
 }
 

@@ -37,7 +37,7 @@ struct network {
 	struct graph_io io;
 	struct ahead_facts ahead; /* what runs of parts of the graph have told */
 	uint64_t seed;
-	int has_seed, has_cache;
+	int has_seed, has_cache, has_chooser;
 	int left_out; /* each tensor of weights has one value only: they were left out of the file
 		       */
 };
