@@ -377,7 +377,8 @@ refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu
 refused 'statistics of the data' 'is in training mode' 3 tests/run/refused/training.onnx
 perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
 refused 'sequences of several lengths' 'a sequence is shorter than its keys' 3 tests/run/refused/uneven.onnx
-refused 'turns whose number the data decides' '(Loop) has a branch or turns that are known only when the model runs' 3 tests/run/refused/open_turns.onnx
+refused 'turns whose number random inputs decide' '(Loop) has a branch or turns that are known only when the model runs' 3 tests/run/refused/open_turns.onnx
+refused 'turns without end' '(Loop) has more than 100 turns whose number follows from what they compute' 3 tests/run/refused/endless.onnx
 refused 'a sequence that is an output' "(SequenceConstruct) makes a sequence whose items are known only when the model runs, or which is an output" 3 tests/run/refused/sequence.onnx
 refused 'a transform along two axes' '(DFT) is an operator, or a form of one' 3 tests/run/refused/dft_axes.onnx
 refused 'tables that have room one by one' 'the node b (DFT) multiplies by a table that is too large' 3 tests/run/refused/tables.onnx

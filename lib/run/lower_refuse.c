@@ -5,6 +5,7 @@
 
 #include "lib/extract/graph/infer.h"
 #include "lib/run/lower.h"
+#include "lib/run/unfold.h"
 
 #define INPUT_TELLS "(--input tells those that follow from inputs of at most one dimension)"
 
@@ -88,6 +89,11 @@ int lower_refuse(const struct lowering *l, const struct graph_node *n, struct er
 		return lower_bad(l, n, e,
 				 "has no condition, but its body makes one that is not known to be "
 				 "true, and implementations disagree whether it counts");
+	if (n->turns >= UNFOLD_AHEAD)
+		return lower_bad(l, n, e,
+				 "has more than %d turns whose number follows from what they "
+				 "compute",
+				 UNFOLD_AHEAD);
 	if (node_is_walked(n))
 		return lower_bad(
 			l, n, e,

@@ -48,6 +48,19 @@ static const struct graph *unfolds(const struct graph_node *n, int64_t opset)
 											  : NULL;
 }
 
+/* Returns the body of a Loop of which it is known that there is another turn, and no more. */
+static struct graph *has_turn(const struct graph *g, const struct graph_node *n)
+{
+	struct graph *body = node_is(n, OP_Loop) ? body_graph(n, "body") : NULL;
+	const struct value *most = node_in(g, n, 0), *go = node_in(g, n, 1);
+	int64_t limit = 1;
+
+	if (!body || !body->is_once || body->may_end || !go || body_truth(go) != 1 ||
+	    (most && (!value_whole(most, &limit) || limit < 1)) || n->turns >= UNFOLD_AHEAD)
+		return NULL;
+	return body;
+}
+
 static int is_known_value(const struct value *v)
 {
 	if (!v->kept || !shape_known(&v->shape))
@@ -164,6 +177,13 @@ static void join(struct unfolding *u, const int *parts, int out, int64_t axis)
 			  "axis", axis);
 }
 
+static void join_two(struct unfolding *u, int first, int rest, int out)
+{
+	const int parts[] = {first, rest};
+
+	build_int(&u->c.b, build_node(&u->c.b, "Concat", parts, 2, &out, 1), "axis", 0);
+}
+
 /* Makes a part of a list: this turn gives the value, which gets a dimension more. */
 static int part(struct unfolding *u, int value, int64_t axis)
 {
@@ -228,7 +248,7 @@ static struct layout layout_of(const struct unfolding *u)
 static void begin_turn(struct unfolding *u, const struct layout *l, const int *state, int64_t at)
 {
 	if (node_is(u->n, OP_Loop)) {
-		set(u, 0, scalar(u, at, VALUE_I64));
+		set(u, 0, scalar(u, at + u->n->turns, VALUE_I64));
 		set(u, 1, scalar(u, 1, VALUE_BOOL));
 	}
 	for (int i = 0; i < l->states; i++)
@@ -248,7 +268,8 @@ static int unfold_turns(struct unfolding *u, struct err *e)
 	for (int i = 0; i < l.states; i++)
 		state[i] = u->n->in[l.in + i];
 	for (int64_t t = 0; t < u->turns; t++) {
-		u->c.name = arena_printf(u->c.b.a, COPY_NAME "%lld/", name, (long long)t);
+		u->c.name = arena_printf(u->c.b.a, COPY_NAME "%lld/", name,
+					 (long long)(t + u->n->turns));
 		begin_turn(u, &l, state, t);
 		if (turn(u, e))
 			return -1;
@@ -267,6 +288,51 @@ static int unfold_turns(struct unfolding *u, struct err *e)
 	for (int i = 0; i < lists; i++)
 		join(u, parts + i * u->turns, u->n->out[l.states + i],
 		     axis_of(u->n, "scan_output_axes", i));
+	return 0;
+}
+
+/* Makes the Loop that is left behind its first turn. Its outputs are those of the old one, but for
+ * lists, which get others. */
+static struct graph_node *left_of(struct unfolding *u, const struct layout *l)
+{
+	const struct graph_node *n = u->n;
+	int *in = arena_array(u->c.b.a, int, n->nin),
+	    *out = arena_array(u->c.b.a, int, n->nout + 1);
+	struct graph_node *rest;
+	int64_t limit;
+
+	in[0] = node_in(u->c.b.g, n, 0) && value_whole(node_in(u->c.b.g, n, 0), &limit)
+			? scalar(u, limit - 1, VALUE_I64)
+			: -1;
+	in[1] = output(u, 0);
+	for (int i = 0; i < l->states; i++)
+		in[l->in + i] = output(u, l->end + i);
+	for (int i = 0; i < n->nout; i++)
+		out[i] = i < l->states || n->out[i] < 0 ? n->out[i] : between(u, "rest");
+	rest = build_node(&u->c.b, n->type, in, n->nin, out, n->nout);
+	rest->name = n->name;
+	rest->domain = n->domain;
+	rest->turns = n->turns + 1;
+	for (int i = 0; i < n->nattr; i++)
+		build_attr(&u->c.b, rest, &n->attr[i]);
+	return rest;
+}
+
+/* Makes nodes of the first turn of a Loop, and a Loop of those that are left. */
+static int unfold_turn(struct unfolding *u, struct graph *body, struct err *e)
+{
+	const struct layout l = layout_of(u);
+	const int *rest;
+
+	u->c.name = arena_printf(u->c.b.a, COPY_NAME "%d/", u->c.name, u->n->turns);
+	body->lent = u->weight;
+	begin_turn(u, &l, u->n->in + l.in, 0);
+	if (turn(u, e))
+		return -1;
+	rest = left_of(u, &l)->out;
+	for (int i = l.states; i < u->n->nout; i++)
+		if (u->n->out[i] >= 0)
+			join_two(u, part(u, output(u, l.end + i), 0), rest[i], u->n->out[i]);
 	return 0;
 }
 
@@ -317,10 +383,14 @@ static int unfold_node(struct graph *g, const struct graph_node *n, const struct
 	all->turns += u.turns * size;
 	u.c.name = arena_printf(g->a, COPY_NAME "/", node_label(g, n));
 	u.c.value = u.value = arena_array(g->a, int, body->nvalue + 1);
-	u.weight = arena_array(g->a, int, body->nvalue + 1);
-	for (int i = 0; i < body->nvalue; i++)
-		u.value[i] = u.weight[i] = -1;
-	rc = node_is(n, OP_If) ? unfold_if(&u, e) : unfold_turns(&u, e);
+	u.weight = body->lent ? body->lent : arena_array(g->a, int, body->nvalue + 1);
+	for (int i = 0; i < body->nvalue; i++) {
+		u.value[i] = -1;
+		u.weight[i] = body->lent ? u.weight[i] : -1;
+	}
+	rc = node_is(n, OP_If) ? unfold_if(&u, e)
+	     : has_turn(g, n)  ? unfold_turn(&u, has_turn(g, n), e)
+			       : unfold_turns(&u, e);
 	all->made = copies.made;
 	all->fresh = u.c.b.fresh;
 	return rc;
@@ -343,7 +413,7 @@ static void forget(struct graph *g)
 
 static const struct graph *wanted(const struct graph *g, const struct graph_node *n, int64_t opset)
 {
-	const struct graph *body = unfolds(n, opset);
+	const struct graph *known = unfolds(n, opset), *body = known ? known : has_turn(g, n);
 	const struct unfolding u = {.n = n, .body = body};
 
 	if (!body || is_known(g, n) || (!node_is(n, OP_If) && !is_whole(&u)))

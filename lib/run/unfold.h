@@ -2,9 +2,11 @@
  * a Scan, one behind the other.
  *
  * Inference has told which branch it is, and how many turns there are (infer_body.h); a node of
- * which it has not told that stays, and lowering refuses it. What a turn hands to the next is a
- * value of the graph then, so that shapes may change from turn to turn, and the weights of a body
- * are one constant for all turns.
+ * which it has not told that stays, and lowering refuses it. Of a Loop whose number of turns
+ * follows from what it computes the next turn is made, as long as it is known that there is one: a
+ * run ahead (ahead.h) tells whether there is another. What a turn hands to the next is a value of
+ * the graph then, so that shapes may change from turn to turn, and the weights of a body are one
+ * constant for all turns.
  *
  * Sequences of tensors are taken apart here, too (unfold_lists.h), and what multiplies by numbers
  * that follow from its sizes becomes a product (unfold_tables.h).
@@ -13,6 +15,9 @@
 #define TL_RUN_UNFOLD_H
 
 #include "lib/extract/graph/graph.h"
+
+/* A Loop may have so many turns that are found by running ahead. */
+enum { UNFOLD_AHEAD = 100 };
 
 /* All that calls for a model have made; zeros before the first. */
 struct unfolded {

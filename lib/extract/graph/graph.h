@@ -152,6 +152,7 @@ struct graph_node {
 	const char *filter;
 	int weighs;  /* reads weights once for each row of its data, by no rule of ONNX */
 	int is_told; /* the file tells the shapes of what it makes: no rule is asked */
+	int turns;   /* of a Loop so many stand before it, as nodes (lib/run/unfold.h) */
 };
 
 struct replaced { /* nodes that others stand for now */
@@ -184,6 +185,9 @@ struct graph {
 	int is_dead, is_once;
 	/* A Loop has no condition, but this body of it makes one that is not known to be true. */
 	int may_end;
+	/* Where the turns of a Loop become nodes one by one (lib/run/unfold.h): the values around
+	 * it that constants of this body have become, -1: none; else NULL. */
+	int *lent;
 };
 
 void graph_init(struct graph *g, struct arena *a);

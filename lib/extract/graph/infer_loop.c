@@ -25,9 +25,10 @@ static void set_integer(struct infer *x, struct value *v, int64_t i, int elem)
 	v->kept[0].i = i;
 }
 
-static void set_turn(struct infer *x, struct value *v, int64_t turn)
+/* The number of a turn, counted from the first one that is left of the Loop. */
+static void set_turn(struct infer *x, const struct graph_node *n, struct value *v, int64_t turn)
 {
-	set_integer(x, v, turn, VALUE_I64);
+	set_integer(x, v, turn < 0 ? -1 : turn + n->turns, VALUE_I64);
 }
 
 /* The outputs of one turn, from `first_out` on, are the inputs of the next, all at once: old has
@@ -68,16 +69,17 @@ static int end_following(struct infer *x, const struct followed *outer)
 	return is_split;
 }
 
-/* Turn after turn, as far as the condition stays known; is_counted: there is none. most: -1: the
- * condition alone ends the loop. The number of turns, or -1. */
-static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, int is_counted,
-		      struct value *old, struct err *e, int *r)
+/* Turn after turn, as far as the condition stays known, if there is one. most: -1: the condition
+ * alone ends the loop. The number of turns, or -1. */
+static int64_t follow(struct infer *x, const struct graph_node *n, struct graph *sub, int states,
+		      int64_t most, struct value *old, struct err *e, int *r)
 {
+	const int is_counted = !node_in(x->g, n, 1);
 	const int64_t last = most < 0 ? NODES_FOLLOWED / (sub->nnode + 1) : most;
 	int goes;
 
 	for (int64_t turn = 0; turn < last && (most >= 0 || x->walked < WALK_MOST / 2); turn++) {
-		set_turn(x, body_end(sub, &sub->inputs, 0), turn);
+		set_turn(x, n, body_end(sub, &sub->inputs, 0), turn);
 		if (turn)
 			hand_on(sub, 2, 1, states, old);
 		x->turn += turn > 0;
@@ -160,14 +162,14 @@ INFER(loop)
 		const struct followed outer = begin_following(x);
 
 		old = xcalloc((size_t)states + 1, sizeof *old);
-		turns = follow(x, sub, states, limit, is_counted, old, e, &r);
+		turns = follow(x, n, sub, states, limit, old, e, &r);
 		free(old);
 		is_split = end_following(x, &outer);
 	}
-	if (goes == 0)
+	if (goes == 0 || limit == 0)
 		turns = 0;
 	if (r > 0 && (turns <= 0 || is_split)) { /* as any turn finds it */
-		set_turn(x, body_end(sub, &sub->inputs, 0), -1);
+		set_turn(x, n, body_end(sub, &sub->inputs, 0), -1);
 		for (int i = 0; i < states; i++)
 			if (body_end(sub, &sub->inputs, 2 + i))
 				body_begin(body_end(sub, &sub->inputs, 2 + i),
