@@ -138,6 +138,21 @@ static void widen(struct window *w)
 	w->before[0] = w->after[0] = 0;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Where the last of the windows ends, if all of them count as whole, as those of onnxruntime's
+ * QLinearAveragePool do; else 0. ONNX's end where the padding does. */
+static int64_t beyond(const struct graph_node *n, const struct window *w, int i, int64_t windows)
+{
+	if (!node_int(n, "whole_windows", 0))
+		return 0;
+	return (windows - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1 -
+	       w->before[i];
+}
+
 /* In plain C (windows.h); is_place: the indices of the maxima. */
 static int lower_windows(struct lowering *l, const struct graph_node *n, const struct window *w,
 			 int is_place, struct err *e)
@@ -166,7 +181,7 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 		p->stride[i] = w->stride[i];
 		p->dilation[i] = w->dilation[i];
 		p->before[i] = w->before[i];
-		p->after[i] = w->after[i];
+		p->after[i] = larger(w->after[i], beyond(n, w, i, p->out[i]) - p->in[i]);
 	}
 	return lower_plain(l, n, &(struct plain){windows_run, p, NULL}, 1, is_place, e);
 }
@@ -223,6 +238,8 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	set_direction(&p, 1, &with, 0, out->rank == 4 ? out->dim[2] : 1);
 	set_direction(&p, 0, &with, 1, out->dim[out->rank - 1]);
 	p.counts_padding |= pad != NULL;
+	p.to_row = larger(p.to_row, beyond(n, w, 0, p.oh));
+	p.to_column = larger(p.to_column, beyond(n, w, 1, p.ow));
 	return emit(l, n, &p, &from, bytes, e);
 }
 

@@ -268,7 +268,7 @@ static const struct rewrite_row table[] = {
 	 * rounds. QuantizeLinear rounds first. */
 	{MS, "QLinearAdd", {{NULL, "$0 = Add(0 3)"}, {NULL, REAL_RESULT("Add")}}},
 	{MS, "QLinearMul", {{NULL, "$0 = Mul(0 3)"}, {NULL, REAL_RESULT("Mul")}}},
-	{MS, "QLinearAveragePool", {{rewrite_q_pool}, {rewrite_linear_unary}}},
+	{MS, "QLinearAveragePool", {{rewrite_q_pool}, {rewrite_linear_pool}}},
 	{MS, "QLinearConcat", {{rewrite_q_concat}, {rewrite_linear_concat}}},
 	{MS, "QLinearConv", {{rewrite_q_conv}}},
 	{MS, "QLinearGlobalAveragePool", {{rewrite_q_pool}, {rewrite_linear_unary}}},

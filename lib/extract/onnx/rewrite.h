@@ -77,8 +77,8 @@ rewrite_fn rewrite_q_concat, rewrite_q_pool, rewrite_q_conv, rewrite_dynamic_mat
 	rewrite_dynamic_lstm, rewrite_matmul_to_float, rewrite_matmul_bits;
 /* These are for graphs that are run. */
 rewrite_fn rewrite_linear_bits, rewrite_linear_concat, rewrite_linear_conv, rewrite_linear_gemm,
-	rewrite_linear_matmul, rewrite_linear_softmax, rewrite_linear_unary, rewrite_integers,
-	rewrite_dynamic_quantize;
+	rewrite_linear_matmul, rewrite_linear_softmax, rewrite_linear_pool, rewrite_linear_unary,
+	rewrite_integers, rewrite_dynamic_quantize;
 rewrite_fn rewrite_quick_gelu, rewrite_run_matmul;
 rewrite_fn rewrite_run_attention, rewrite_run_multi_head, rewrite_run_group_query,
 	rewrite_run_q_attention, rewrite_run_rotary;

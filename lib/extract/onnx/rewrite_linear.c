@@ -42,15 +42,26 @@ void rewrite_linear_bits(struct rewrite *r)
 	rewrite_sum(r, out, bias);
 }
 
-void rewrite_linear_unary(struct rewrite *r)
+static void unary(struct rewrite *r, const char *more)
 {
 	if (node_int(r->n, "channels_last", 0))
 		rewrite_keep(r);
 	else
 		whole(r,
-		      rewrite_make(r, "result = %s(@%d) *-channels_last", plain_type(r),
-				   real_at(r, 0)),
+		      rewrite_make(r, "result = %s(@%d) *-channels_last%s", plain_type(r),
+				   real_at(r, 0), more),
 		      3);
+}
+
+void rewrite_linear_unary(struct rewrite *r)
+{
+	unary(r, "");
+}
+
+/* What is beyond the padding counts, too (lib/run/lower_pool.c). */
+void rewrite_linear_pool(struct rewrite *r)
+{
+	unary(r, " whole_windows=1");
 }
 
 /* The operator set that the axis is to be read by is an attribute, too. */
