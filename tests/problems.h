@@ -357,13 +357,13 @@ static inline void set_values(const struct workload *w, enum tensor_role role, f
 			elem, scale * (elem == ELEM_U8 ? fabs((double)x[i]) : (double)x[i]));
 }
 
-/* The bits of a NaN such as GPUs make: all of them but the sign. */
-enum { NAN_BITS = 0x7fffffff };
+/* The bits of a NaN such as GPUs make, all of them but the sign, and of one that bf16 has. */
+enum { NAN_BITS = 0x7fffffff, NAN_HALF = 0x7fff0000 };
 
 /* Half of the biases of reals begin with NaN, which no post-op behind it may lose. */
 static inline void set_nan(const struct workload *w, enum tensor_role role, float *x)
 {
-	const uint32_t bits = NAN_BITS;
+	const uint32_t bits = elem_of(workload_dtype(w, role)) == ELEM_F32 ? NAN_BITS : NAN_HALF;
 
 	if (role == TENSOR_BIAS && !dtype_is_int(w->dtype.src) && x[0] > 0)
 		memcpy(x, &bits, sizeof bits);

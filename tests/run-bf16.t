@@ -74,6 +74,15 @@ strange 0000807f
 ok $? 'infinity'
 strange 000080ff
 ok $? 'minus infinity'
+at=tests/run/cases/bf16_nan_bias
+for isa in avx512_bf16 avx512_vnni avx512 avx2 scalar; do
+	if has_isa $isa; then
+		TL_ISA=$isa bf16 -i $at.in.npz -c $at.want.npz $at.onnx
+		ok $? "a bias that is NaN by all of its bits, $isa"
+	else
+		skip "a bias that is NaN: this CPU has no $isa"
+	fi
+done
 
 # Workloads and tuning.
 "$bin/tl-run" --precision=bf16 --batch=2 --workloads "$tmp/workloads" tests/run/cnn.onnx && "$bin/tl-check" "$tmp/workloads" | cmp -s - "$tmp/workloads"

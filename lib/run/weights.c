@@ -350,8 +350,10 @@ static struct effective effective_of(const struct plan *p, const struct weights_
 			make_grouped(p, w, &a, &x);
 		else if (w->memory >= 0)
 			x.weights = scaled(p, w, load, &a, &x.made);
+		/* A kernel that rounds to bf16 by hand would carry other bits of NaN to the sign.
+		 */
 		for (int64_t i = 0; i < w->channels; i++)
-			x.bias[i] = (float)a.shift[i];
+			x.bias[i] = isnan(a.shift[i]) ? (float)NAN : (float)a.shift[i];
 	}
 	free(a.scale);
 	free(a.shift);
