@@ -31,6 +31,7 @@ for model in tests/run/*.onnx tests/run/cases/*.onnx; do
 	batch=
 	[ "$model" != tests/run/cnn.onnx ] || batch=--batch=2
 	[ "$model" != tests/run/cases/near.onnx ] || continue # its sizes are others in bf16
+	[ "$model" != tests/run/cases/loop_nested.onnx ] || continue # as are its turns
 	bf16 --check-memory -i "$inputs" --compare-single $batch "$model"
 	ok $? "the outputs of $model are near those in f32"
 done
