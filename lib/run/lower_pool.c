@@ -305,7 +305,7 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	if (value_is_read(place) && lower_windows(l, n, &w, 1, e))
 		return -1;
-	if (w.rank == 3 && !node_is(n, OP_LpPool))
+	if (w.rank == 3 && !node_is(n, OP_LpPool) && !node_int(n, "whole_windows", 0))
 		return lower_volume_pool(l, n, &w, e);
 	if (w.rank > 2 || node_is(n, OP_LpPool))
 		return lower_windows(l, n, &w, 0, e);
