@@ -110,18 +110,12 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
-/* May a computed right side be packed in groups? */
-static int packs_groups(const struct workload *w)
-{
-	return !w->rhs_const && w->dtype.src == DTYPE_BF16;
-}
-
 /* Returns how many values of k are multiplied in steps of this depth, with zeros that follow. */
 static int64_t values_of(const struct workload *w, const struct product *p, int64_t depth)
 {
 	const struct tile *t = tile_of(&w->dtype, depth);
 
-	return t && (t->most || packs_groups(w)) ? ceil_div(p->k, depth) * depth : p->k;
+	return t && (t->most || w->dtype.src == DTYPE_BF16) ? ceil_div(p->k, depth) * depth : p->k;
 }
 
 /* Finds the depth of tile registers. Zeros follow where k has no steps of the same depth, and is
@@ -175,23 +169,23 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 		range_only(r, KC, 0, NULL);
 }
 
-/* Lists the depth. A computed right side in bf16 has groups where all of it is packed; where k has
- * no whole ones, zeros follow, also on the left side. */
+/* Lists the depth. In bf16 a computed right side has groups where all of it is packed; and where k
+ * has no whole ones, zeros follow, also on the left side. */
 static int64_t list_depth(struct range *r, const struct workload *w, const struct product *p)
 {
 	const int64_t *k = r->knob, values = values_of(w, p, k ? k[DEPTH] : r->tmul);
-	const int has_groups = w->rhs_const || r->tmul, packs = !has_groups && packs_groups(w);
-	const int64_t depth =
-		range_depth(r, DEPTH, w, values, KC, has_groups || (packs && k && k[PACK_B]));
-	const int64_t groups =
-		packs && r->space ? tile_depth(&w->dtype, r->machine->dots, p->k + p->k % 2) : 1;
+	const int is_bf16 = w->dtype.src == DTYPE_BF16 && !r->tmul;
+	const int packed = w->rhs_const || r->tmul || (is_bf16 && k && k[PACK_B]);
+	const int64_t depth = range_depth(r, DEPTH, w, values, KC, packed);
 
-	if (groups > 1)
-		range_more(r, DEPTH, groups);
-	if (!packs || !k || depth == 1)
+	if (is_bf16 && r->space && (!w->rhs_const || p->k % 2) &&
+	    tile_depth(&w->dtype, r->machine->dots, p->k + p->k % 2) > 1)
+		range_more(r, DEPTH, 2);
+	if (!is_bf16 || !k || depth == 1)
 		return depth;
-	range_need(r, !k[KC] && k[KS] == 1, "groups of a computed right side have all of k");
-	range_need(r, values == p->k || k[PACK_A],
+	range_need(r, (w->rhs_const && values == p->k) || (!k[KC] && k[KS] == 1),
+		   "groups that are packed on the clock, or have zeros, have all of k");
+	range_need(r, values == p->k || (k[PACK_A] && !k[STREAMS]),
 		   "zeros follow the values of k where they are copied");
 	return depth;
 }
