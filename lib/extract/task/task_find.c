@@ -16,7 +16,7 @@ static const char *set_running(const struct graph *g, const struct task_wanted *
 		if (!dtypes_are_f32(&t->w.dtype))
 			return "3-D";
 		task_volume(t);
-	} else if (dtypes_are_f32(&t->w.dtype)) {
+	} else if (dtypes_are_f32(&t->w.dtype) && node_is(n, OP_Conv)) {
 		task_crop(t);
 	}
 	if (dtypes_are_f32(&t->w.dtype) || (wanted->in_bytes && task_runs_scaled(g, t)))
