@@ -17,6 +17,9 @@
  * - the same as "shared" after a first round of tuning ("adapted"): 8 candidates of 12 workloads,
  *   half of them its first choices, teach it by adapt_model(). These are of families that are not
  *   ranked.
+ * And for each ("reach") how many candidates of a workload must be measured in that order until one
+ * is within 1% of the best that is recorded: the mean over workloads by their count. "random" is
+ * the mean over all orders.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +33,7 @@
 #include "lib/target/target.h"
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
+static const double CLOSE = 1.01;  /* times the best */
 static const double ABROAD = 3.3;  /* the scale of deviations there, as the card that ships says */
 enum { TEACHING = 12, FIRST = 8 }; /* workloads of a first round, candidates of each */
 
@@ -50,6 +54,7 @@ struct set {
 	const struct data_env *env;
 	const char *cpu;
 	struct score score[BYS];
+	double reach[BYS + 1], weight[BYS + 1]; /* of random orders at last */
 };
 
 static struct {
@@ -146,6 +151,27 @@ static int read_all(char **files, struct err *e)
 
 /* ---- ranking ---- */
 
+struct valued {
+	double value;
+	int64_t row;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = ((const struct valued *)a)->value, y = ((const struct valued *)b)->value;
+
+	return (x < y) - (x > y);
+}
+
+static double least_of(const double *x, int64_t n)
+{
+	double least = INFINITY;
+
+	for (int64_t i = 0; i < n; i++)
+		least = fmin(least, x[i]);
+	return least;
+}
+
 static int is_of(const struct recorded *r, const struct data_group *g, const char *cpu)
 {
 	return map_get(&r->cpu, g->env->id, strlen(g->env->id)) == cpu;
@@ -171,6 +197,40 @@ static void weigh(const struct data_group *g, const double *deviation, double *v
 	}
 }
 
+/* How many rows must be measured, those of large values first, until one is close to the best. */
+static int64_t reach_of(const double *value, const double *latency, int64_t n)
+{
+	struct valued *v = xmalloc(sizeof *v * (size_t)n);
+	const double close = CLOSE * least_of(latency, n);
+	int64_t k = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		v[i] = (struct valued){value[i], i};
+	qsort(v, (size_t)n, sizeof *v, by_value);
+	while (k + 1 < n && latency[v[k].row] > close)
+		k++;
+	free(v);
+	return k + 1;
+}
+
+/* The mean of the same over all orders: of n rows, those that are close cut the others into equal
+ * parts. */
+static double reach_random(const double *latency, int64_t n)
+{
+	const double close = CLOSE * least_of(latency, n);
+	int64_t m = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		m += latency[i] <= close;
+	return (double)(n + 1) / (double)(m + 1);
+}
+
+static void add_reach(struct set *s, enum by by, double reach, double count)
+{
+	s->reach[by] += count * reach;
+	s->weight[by] += count;
+}
+
 /* m NULL: by the draft. */
 static void score_group(const struct recorded *r, const struct data_group *g, enum by by,
 			const struct model *m)
@@ -187,8 +247,14 @@ static void score_group(const struct recorded *r, const struct data_group *g, en
 		model_predict(m, x, (size_t)n, value, deviation);
 	if (by == BY_PREDICTED)
 		weigh(g, deviation, value);
-	if (n > 1)
-		score_add(&set_of(r, g->env)->score[by], value, latency, n, count);
+	if (n > 1) {
+		struct set *s = set_of(r, g->env);
+
+		score_add(&s->score[by], value, latency, n, count);
+		add_reach(s, by, (double)reach_of(value, latency, n), count);
+		if (by == BY_DRAFT)
+			add_reach(s, BYS, reach_random(latency, n), count);
+	}
 	free(deviation);
 	free(value);
 	free(latency);
@@ -208,18 +274,6 @@ static void rank_group(const struct recorded *r, const struct data_group *g, str
 }
 
 /* ---- a first round of tuning ---- */
-
-struct valued {
-	double value;
-	int64_t row;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = ((const struct valued *)a)->value, y = ((const struct valued *)b)->value;
-
-	return (x < y) - (x > y);
-}
 
 /* Adds the group to the dataset with FIRST candidates alone. */
 static void add_first(struct dataset *d, const struct data_group *g, const struct model *m,
@@ -361,7 +415,12 @@ static void print(const struct set *s)
 		if (s->score[i].groups)
 			tops_print(by_name[i], &s->score[i], 0);
 	tops_print("random", &s->score[BY_DRAFT], 1);
-	printf("}\n");
+	printf(",\"reach\":{");
+	for (int i = 0; i <= BYS; i++)
+		if (s->weight[i] > 0)
+			printf("%s\"%s\":%.2f", i ? "," : "", i < BYS ? by_name[i] : "random",
+			       s->reach[i] / s->weight[i]);
+	printf("}}\n");
 }
 
 static void free_recorded(struct recorded *r)
