@@ -429,6 +429,7 @@ unzip -qo tests/run/cases/tensor_scatter_late.in.npz x.npy u.npy -d "$tmp"
 npy '<f4' '2,' -1.5 3.1 >"$tmp/f.npy"
 (cd "$tmp" && zip -q before.npz x.npy u.npy f.npy)
 refused 'steps before the first place, as the data say' '(ScatterElements): an index lies outside' 3 -i "$tmp/before.npz" tests/run/cases/tensor_scatter_late.onnx
+refused 'a row that is none' 'put (ScatterND): an index lies outside' 3 tests/run/refused/scatter_outside.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
 printf hello >"$tmp/hello"
 refused 'inputs that are a short text' "hello: it is no array of NumPy's, as np.save() and np.savez() write it" 3 -i "$tmp/hello" tests/run/cnn.onnx

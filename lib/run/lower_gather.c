@@ -56,7 +56,7 @@ int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	place_dense(&rows, 1, (int64_t[]){s->count * SCATTER_ROW}, NULL);
 	lower_room(l, &rows);
-	plan_plain(l->p, name, "rows", &(struct plain){scatter_rows_run, s, outside},
+	plan_plain(l->p, name, n->type, &(struct plain){scatter_rows_run, s, outside},
 		   (struct place[]){index, rows}, 2);
 	operand[SCATTER_ROWS] = rows;
 	lower_room(l, &operand[SCATTER_TO]);

@@ -130,7 +130,7 @@ static int multiply(struct lowering *l, const struct graph_node *n, const struct
 static int turn_weights(struct lowering *l, const struct graph_node *n, const struct recurrent *r,
 			struct place *to, struct err *e)
 {
-	const struct plain plain = {recurrent_turn, r, NULL};
+	const struct plain plain = {recurrent_pack, r, NULL};
 	const int64_t gates = r->directions * recurrent_gates(r->kind);
 	struct place operand[2];
 

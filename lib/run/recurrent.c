@@ -390,7 +390,7 @@ int64_t recurrent_wide(const struct recurrent *r)
 	return (r->hidden + VECTORS_PANEL - 1) / VECTORS_PANEL * VECTORS_PANEL;
 }
 
-int recurrent_turn(const void *with, float *const *buffers, int thread, int threads)
+int recurrent_pack(const void *with, float *const *buffers, int thread, int threads)
 {
 	const struct recurrent *r = with;
 	const int64_t hidden = r->hidden, wide = recurrent_wide(r);

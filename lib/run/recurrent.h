@@ -2,7 +2,7 @@
  * ones, as ONNX's operators of those names have them, in C (vectors.h). The product of the inputs
  * is made before, by the kernel of a workload; here are the steps in time, each of which needs the
  * one before it. Sequences, a few at a time, and the two directions of one are shared among
- * threads.
+ * threads; or, where weights are large and sequences few, each step is (recurrent_shares()).
  */
 #ifndef TL_RUN_RECURRENT_H
 #define TL_RUN_RECURRENT_H
@@ -12,7 +12,7 @@
 enum {
 	RECURRENT_FORTH,   /* input times weights, of the first direction */
 	RECURRENT_BACK,	   /* and of the second */
-	RECURRENT_WEIGHTS, /* of the state, as recurrent_turn() makes them */
+	RECURRENT_WEIGHTS, /* of the state, as recurrent_pack() makes them */
 	RECURRENT_BIAS, /* directions x 2 * gates * hidden; NULL: there is none, as of what follows
 			 */
 	RECURRENT_LENGTHS, /* of sequences */
@@ -57,7 +57,7 @@ int64_t recurrent_wide(const struct recurrent *r);
 /* Writes the part of thread `thread` of `threads`: buffers[1], directions x gates x wide /
  * VECTORS_PANEL panels of `hidden` rows, of the weights of buffers[0], directions x gates * hidden
  * x hidden. */
-int recurrent_turn(const void *with, float *const *buffers, int thread, int threads);
+int recurrent_pack(const void *with, float *const *buffers, int thread, int threads);
 /* Do all threads take each step together, some columns of the state each? They do where weights
  * have more than half of a core's second cache, of so many bytes, and some thread would have
  * nothing to do, or several would read the same weights in each step. */

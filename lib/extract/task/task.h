@@ -136,8 +136,9 @@ void task_transposed(const struct graph *g, const struct graph_node *n, enum lay
 		     struct task *t);
 /* Leaves out rows and columns of the window of a conv2d that read nothing, and sets t->skip. */
 void task_crop(struct task *t);
-/* Makes a conv3d that is run a conv2d, and sets t->volume. */
-void task_volume(struct task *t);
+/* Makes a conv3d that is run a conv2d, and sets t->volume. -1: that would be no problem, and the
+ * task is as it was. */
+int task_volume(struct task *t);
 /* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
 void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
 /* a x b and a + b, or -1 if either is unknown or the result absurd. */

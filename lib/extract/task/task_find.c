@@ -13,9 +13,8 @@ static const char *set_running(const struct graph *g, const struct task_wanted *
 	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
 
 	if (t->w.op == &op_conv3d) {
-		if (!dtypes_are_f32(&t->w.dtype))
+		if (!dtypes_are_f32(&t->w.dtype) || task_volume(t))
 			return "3-D";
-		task_volume(t);
 	} else if (dtypes_are_f32(&t->w.dtype) && node_is(n, OP_Conv)) {
 		task_crop(t);
 	}

@@ -48,15 +48,17 @@ static void put_planes(int64_t *to, const int64_t *d)
 	to[CONV_IC] = task_times(d[CONV3D_IC], d[CONV3D_KD]);
 }
 
-void task_volume(struct task *t)
+int task_volume(struct task *t)
 {
-	const int64_t *d = t->w.dim;
+	const struct workload was = t->w;
+	const int64_t *d = was.dim;
 	int64_t to[OP_MAX_DIMS] = {
 		[CONV_MB] = d[CONV3D_MB],
 		[CONV_G] = d[CONV3D_G],
 		[CONV_IC] = d[CONV3D_IC],
 		[CONV_OC] = d[CONV3D_OC],
 	};
+	struct err e = ERR_INIT;
 
 	t->volume = (struct task_volume){.is_column = is_column(d),
 					 .groups = d[CONV3D_G],
@@ -73,4 +75,9 @@ void task_volume(struct task *t)
 	t->w.op = &op_conv2d;
 	t->w.layout = LAYOUT_NHWC;
 	memcpy(t->w.dim, to, sizeof to);
+	if (!workload_finish(&t->w, &e))
+		return 0;
+	t->w = was;
+	t->volume = (struct task_volume){0};
+	return -1;
 }
