@@ -388,7 +388,7 @@ static double group_at(const struct problem *p, int64_t i, int64_t j)
 		       ((double)p->tensor[TENSOR_WEIGHTS][x * n + j] - zero) *
 		       (double)p->tensor[TENSOR_SCALE][at];
 	}
-	return sum > 0 ? sum : 0;
+	return sum < 0 ? 0 : sum; /* NaN stays */
 }
 
 static void test_groups(const char *post)
@@ -412,6 +412,8 @@ static void test_groups(const char *post)
 	for (int64_t i = 0; i < p.size[TENSOR_DST]; i++) {
 		const double want = group_at(&p, i / 9, i % 9), d = (double)p.expected[i] - want;
 
+		if (isnan(want) && isnan(p.expected[i])) /* by its bias */
+			continue;
 		diff += d * d;
 		norm += want * want;
 	}

@@ -429,6 +429,9 @@ unzip -qo tests/run/cases/tensor_scatter_late.in.npz x.npy u.npy -d "$tmp"
 npy '<f4' '2,' -1.5 3.1 >"$tmp/f.npy"
 (cd "$tmp" && zip -q before.npz x.npy u.npy f.npy)
 refused 'steps before the first place, as the data say' '(ScatterElements): an index lies outside' 3 -i "$tmp/before.npz" tests/run/cases/tensor_scatter_late.onnx
+mkdir "$tmp/loops" && npy '<f4' '1, 4,' 0 0 0 0 >"$tmp/loops/x.npy"
+(cd "$tmp/loops" && zip -q ../loops.npz x.npy)
+refused 'turns of Loops inside of Loops' 'more than 256 sizes, branches and turns follow from data' 3 -i "$tmp/loops.npz" tests/run/refused/nested_loops.onnx
 refused 'a row that is none' 'put (ScatterND): an index lies outside' 3 tests/run/refused/scatter_outside.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
 printf hello >"$tmp/hello"

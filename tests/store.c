@@ -645,7 +645,7 @@ static void forget_places(void)
 	for (long i = 0; f && !fseek(f, PAGE * (i + 1) - (long)sizeof sum, SEEK_SET) &&
 			 fread(&sum, sizeof sum, 1, f) == 1;
 	     i++) {
-		sum = htole64(le64toh(sum) - (uint64_t)i * 0x9e3779b97f4a7c15);
+		sum = htole64(le64toh(sum) - (uint64_t)(i + 1) * 0x9e3779b97f4a7c15);
 		if (fseek(f, -(long)sizeof sum, SEEK_CUR) || fwrite(&sum, sizeof sum, 1, f) != 1)
 			bail_out("cannot write %s", path);
 	}

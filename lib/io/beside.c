@@ -24,6 +24,15 @@ static int is_beside(const char *name, const char *base, size_t n)
 	return digits && !strcmp(number + digits, end);
 }
 
+/* Has the name this file still? A living process may have put its own there meanwhile. */
+static int is_named(int folder, const char *name, const struct stat *is)
+{
+	struct stat st;
+
+	return !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) && st.st_dev == is->st_dev &&
+	       st.st_ino == is->st_ino;
+}
+
 /* Removes the file, unless its process lives. */
 static void sweep_one(int folder, const char *name)
 {
@@ -33,7 +42,7 @@ static void sweep_one(int folder, const char *name)
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    !file_lock(fd, LOCK_EX | LOCK_NB))
+	    !file_lock(fd, LOCK_EX | LOCK_NB) && is_named(folder, name, &st))
 		unlinkat(folder, name, 0);
 	close(fd);
 }

@@ -3,7 +3,8 @@
  *
  * A process that is killed by SIGKILL leaves it. So the next one that writes the same file removes
  * those that nobody holds a lock on (flock), which their process does until it ends: another
- * process may have got its number. Where the file system has no locks they stay.
+ * process may have got its number. Where the file system has no locks they stay. Locks that count
+ * on one machine alone, as some mounts have them, do not keep those of another machine.
  */
 #ifndef TL_IO_BESIDE_H
 #define TL_IO_BESIDE_H

@@ -273,6 +273,11 @@ static int is_known(const struct ahead_facts *h, const char *name, int is_count)
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e)
 {
+	if (h->rounds == AHEAD_ROUNDS)
+		return err_set(e,
+			       "more than %d sizes, branches and turns follow from data one after "
+			       "the other",
+			       AHEAD_ROUNDS);
 	h->rounds++;
 	for (int i = 0; i < io->noutputs; i++) {
 		const struct value *v = g->value[io->output[i]];

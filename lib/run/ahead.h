@@ -27,6 +27,9 @@ struct ahead_fact {
 	struct told_value told;
 };
 
+/* A model has so many rounds at most: each computes again what those before it did. */
+enum { AHEAD_ROUNDS = 256 };
+
 /* Zeros before the first round. */
 struct ahead_facts {
 	struct arena a;
@@ -45,7 +48,8 @@ void ahead_tell(const struct ahead_facts *h, const struct graph *g, int round);
  * cut down to what they are computed from, and they are its outputs; 0: there are none, and it is
  * as it was; -1. is_random: inputs are random, and none of at most one dimension tells anything. */
 int ahead_cut(struct graph *g, int is_random, struct err *e);
-/* Takes the facts from a run of the plan of a graph that was cut. -1: the run tells nothing new. */
+/* Takes the facts from a run of the plan of a graph that was cut. -1: the run tells nothing new, or
+ * there were too many. */
 int ahead_read(struct ahead_facts *h, const struct graph *g, const struct plan *p,
 	       const struct graph_io *io, struct err *e);
 /* Did a trial of the whole plan count otherwise than it was told? Then that is a fact, and what

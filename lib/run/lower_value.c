@@ -26,6 +26,8 @@ int lower_shape(const struct lowering *l, int value, struct place *out, struct e
 
 	if (!v)
 		return err_set(e, "a node lacks an output that it needs");
+	if (!shape_known(&v->shape) && v->producer >= 0 && node_is_walked(&l->g->node[v->producer]))
+		return lower_refuse(l, &l->g->node[v->producer], e);
 	if (!shape_known(&v->shape))
 		return err_set(e, "the shape of '%s' is not known%s%s", v->name,
 			       v->blame ? " because of " : "", v->blame ? v->blame : "");

@@ -35,11 +35,11 @@ static uint64_t sum_of(const unsigned char *page, int n)
 	return (uint64_t)b << 32 | a;
 }
 
-/* What the place of a page adds to its checksum: 0 for the first page, another number for each
- * other one, because the factor is odd. */
+/* Returns what the place of a page adds to its checksum: another number for each page, because the
+ * factor is odd. */
 static uint64_t sum_of_place(int n, sqlite3_int64 at)
 {
-	return (uint64_t)(at / n) * 0x9e3779b97f4a7c15;
+	return (uint64_t)(at / n + 1) * 0x9e3779b97f4a7c15;
 }
 
 /* Pages of older programs have the sum of their bytes alone. */

@@ -5,7 +5,8 @@
  * that the file format reserves for such extensions (byte 20 of the header says how much). They are
  * written and checked by a layer between SQLite and its own file system (a VFS). A page that is not
  * as it was written, or not where, is a failed read, SQLITE_IOERR_DATA. The place of a page did not
- * count in its checksum once: such pages are read, and get it when they are written again. Files
+ * count in its checksum once: such pages are read, and get it when they are written again; programs
+ * of that time take new pages for damaged. Files
  * without that room are read and written as they are, and so are journals, which have checksums by
  * SQLite.
  *
