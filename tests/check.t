@@ -133,10 +133,12 @@ mkfifo "$tmp/dead" "$tmp/alive"
 "$bin/tl-check" -o "$tmp/kept" <"$tmp/dead" &
 dead=$!
 exec 8>"$tmp/dead"
+# The second one comes later: what it makes and has not locked yet, the first one may sweep, and it takes another name.
+until [ -e "$tmp/kept.$dead.tl.tmp" ]; do sleep 0.05; done
 "$bin/tl-check" -o "$tmp/kept" <"$tmp/alive" &
 alive=$!
 exec 9>"$tmp/alive"
-until [ -e "$tmp/kept.$dead.tl.tmp" ] && [ -e "$tmp/kept.$alive.tl.tmp" ]; do sleep 0.05; done
+until [ -e "$tmp/kept.$alive.tl.tmp" ]; do sleep 0.05; done
 kill -9 $dead
 wait $dead 2>/dev/null
 : >"$tmp/kept.1x.tl.tmp"
