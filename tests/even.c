@@ -2,10 +2,8 @@
  * are uneven: where a network compares channels whose logits are large, rounding would decide. */
 #include <stdio.h>
 
-#include "lib/search/search.h"
-#include "lib/target/target.h"
+#include "tests/machines.h"
 #include "tests/problems.h"
-#include "tests/tap.h"
 
 enum { CANDIDATES = 12, ALGOS = 32 };
 
@@ -102,10 +100,8 @@ static void try_problem(const char *op, const char *text, const char *layout,
 	channels = p.w.op == &op_matmul ? p.w.dim[MATMUL_N] : p.w.dim[CONV_OC];
 	search_space_init(&space, &p.w, env, NULL);
 	for (int i = 0; i < space.nalgos; i++) {
-		int a = 0;
+		const int a = number_of(space.algo[i]);
 
-		while (algo_list[a] != space.algo[i])
-			a++;
 		try_algorithm(&p, env, space.algo[i], channels, &tally[a]);
 	}
 	search_space_init_even(&space, &p.w, env);
@@ -128,14 +124,8 @@ static void check_machine(const char *isa)
 		{"matmul", "2x96:96x37", "ab"},
 	};
 	struct tally tally[ALGOS] = {{0, 0}};
-	struct data_env env = {0};
+	const struct data_env env = machine_of(isa);
 
-	if (target_isa_limits(isa, &env.limits) < 0)
-		bail_out("no %s", isa);
-	env.limits.threads = 2;
-	env.limits.l1d = 32 << 10;
-	env.limits.l2 = 512 << 10;
-	env.limits.l3 = 32 << 20;
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
 		try_problem(problems[i][0], problems[i][1], problems[i][2], &env, tally);
 	for (int i = 0; algo_list[i]; i++) {

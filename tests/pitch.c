@@ -2,14 +2,12 @@
  * gaps, to the bit, and writes nothing between the rows. */
 #include <stdio.h>
 
-#include "lib/search/search.h"
-#include "lib/target/target.h"
+#include "tests/machines.h"
 #include "tests/problems.h"
-#include "tests/tap.h"
 
 enum { CANDIDATES = 10, ALGOS = 32, GAP = 5 };
 
-/* What lies between rows. */
+/* This number fills the gaps between rows. */
 static const float nothing = 12345;
 
 /* Elements of a result that has these gaps: its rows, and what it began with. */
@@ -131,10 +129,8 @@ static void try_problem(const char *const text[3], const struct data_env *env, s
 	problem_open(&p);
 	search_space_init(&space, &p.w, env, NULL);
 	for (int i = 0; i < space.nalgos; i++) {
-		int a = 0;
+		const int a = number_of(space.algo[i]);
 
-		while (algo_list[a] != space.algo[i])
-			a++;
 		if (algo_list[a]->pitches)
 			try_algorithm(&p, env, space.algo[i],
 				      p.w.op == &op_matmul ? p.w.dim[MATMUL_N] : p.w.dim[CONV_OC],
@@ -157,14 +153,8 @@ static void try_machine(const char *isa)
 		{"matmul", "2x9x96:2x96x37", ""},
 	};
 	struct tally tally[ALGOS] = {{0, 0}};
-	struct data_env env = {0};
+	const struct data_env env = machine_of(isa);
 
-	if (target_isa_limits(isa, &env.limits) < 0)
-		bail_out("no %s", isa);
-	env.limits.threads = 2;
-	env.limits.l1d = 32 << 10;
-	env.limits.l2 = 512 << 10;
-	env.limits.l3 = 32 << 20;
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
 		try_problem(problems[i], &env, tally);
 	for (int i = 0; algo_list[i]; i++)
@@ -178,7 +168,7 @@ static void try_machine(const char *isa)
 static void refuses(const char *layout, const char *post)
 {
 	struct arena state = ARENA_INIT, a = ARENA_INIT;
-	struct data_env env = {0};
+	const struct data_env env = machine_of("avx2");
 	struct candidate c = {0};
 	struct search_space space;
 	struct err e = ERR_INIT;
@@ -186,8 +176,7 @@ static void refuses(const char *layout, const char *post)
 	uint64_t point;
 	void *s;
 
-	if (workload_from_text(&c.w, "conv2d", "ic32ih9oc32oh9kh3ph1", layout, post, &e) < 0 ||
-	    target_isa_limits("avx2", &env.limits) < 0)
+	if (workload_from_text(&c.w, "conv2d", "ic32ih9oc32oh9kh3ph1", layout, post, &e) < 0)
 		bail_out("%s", e.msg);
 	search_space_init(&space, &c.w, &env, "direct");
 	s = search_find("random")->start(&space, 1, 0, &state);

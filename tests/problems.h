@@ -411,8 +411,8 @@ static inline void problem_close(struct problem *p)
 	memset(p, 0, sizeof *p);
 }
 
-/* Of what a nest wrote: relative, in L2; infinite where it is not finite, or no NaN that it should
- * be. */
+/* Returns the error of what a nest wrote: relative, in L2; infinite where it is not finite, or no
+ * NaN that it should be. */
 static inline double error_of(const struct problem *p, const struct nest *n, float *const *buffers)
 {
 	double diff = 0, norm = 0;

@@ -7,7 +7,7 @@
 #include "lib/io/field.h"
 #include "lib/nest/check.h"
 
-/* What multiplies the result lies as the result does. */
+/* A tensor that multiplies the result has no gaps, and both are read by one index. */
 int candidate_pitches(const struct candidate *c)
 {
 	return c->algo->pitches && c->w.layout != LAYOUT_NCHW &&

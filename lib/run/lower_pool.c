@@ -143,8 +143,8 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Where the last of the windows ends, if all of them count as whole, as those of onnxruntime's
- * QLinearAveragePool do; else 0. ONNX's end where the padding does. */
+/* Returns where the last of the windows ends, if all of them count as whole, as those of
+ * onnxruntime's QLinearAveragePool do; else 0. ONNX's end where the padding does. */
 static int64_t beyond(const struct graph_node *n, const struct window *w, int i, int64_t windows)
 {
 	if (!node_int(n, "whole_windows", 0))

@@ -128,8 +128,8 @@ struct work {
 	const struct recurrent *r;
 	int64_t direction, batch, n, wide, first, end;
 	const float *weights, *bias, *peephole; /* NULL: there are none */
-	/* Of the first sequence: gates, the operand or product of a GRU's third gate, the state
-	 * before the step and behind it, which may be the same, and the cell. */
+	/* They belong to the first sequence: its gates, the operand or product of a GRU's third
+	 * gate, its state before the step and behind it, which may be the same, and its cell. */
 	float *gate, *more, *state, *next, *cell;
 };
 
@@ -482,7 +482,7 @@ int recurrent_shares(const struct recurrent *r, int threads, int64_t l2)
 	       (r->directions * groups < threads || groups > least);
 }
 
-/* Where the numbers of all sequences are that turns keep. */
+/* Turns keep so many rows of each sequence, and its gates behind these. */
 enum { SHARED_STATES = 2, SHARED_ROWS = SHARED_STATES + 2 }; /* with cells, and a GRU's product */
 
 int64_t recurrent_room(const struct recurrent *r)

@@ -62,7 +62,7 @@ int recurrent_pack(const void *with, float *const *buffers, int thread, int thre
  * have more than half of a core's second cache, of so many bytes, and some thread would have
  * nothing to do, or several would read the same weights in each step. */
 int recurrent_shares(const struct recurrent *r, int threads, int64_t l2);
-/* What turns keep from one to the next, in elements; and how many turns there are. */
+/* Return how many elements turns keep for the next ones, and how many turns there are. */
 int64_t recurrent_room(const struct recurrent *r);
 int64_t recurrent_turns(const struct recurrent *r);
 /* The part of a thread in a turn, if threads share steps. 0. */

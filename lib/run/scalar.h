@@ -5,10 +5,11 @@
  *
  * Numbers. x86's maximum answers with its second operand if one is NaN, and so do all printers and
  * the interpreter. So activations have the constant first, and NaN passes through tuned kernels.
- * What must also be right at infinity is in nests of lib/run/, by the ..._or_nan() activations.
- * What compares two values uses ex_limit(), which puts NaN back by EXPR_NAN: a comparison and an
- * OR, or AVX-512's vfixupimmps. Integers are floats, and follow their own rules by functions of
- * scalars (lower_integer.c): narrow ones wrap around, wide ones are refused beyond 2^24.
+ * Functions that must also be right at infinity are in nests of lib/run/, by the ..._or_nan()
+ * activations. A comparison of two values uses ex_limit(), which puts NaN back by EXPR_NAN: a
+ * comparison and an OR, or AVX-512's vfixupimmps. Integers are floats, and follow their own rules
+ * by functions of scalars (lower_integer.c): narrow ones wrap around, wide ones are refused beyond
+ * 2^24.
  */
 #ifndef TL_RUN_SCALAR_H
 #define TL_RUN_SCALAR_H

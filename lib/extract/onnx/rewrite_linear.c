@@ -58,7 +58,7 @@ void rewrite_linear_unary(struct rewrite *r)
 	unary(r, "");
 }
 
-/* What is beyond the padding counts, too (lib/run/lower_pool.c). */
+/* Elements of a window beyond the padding count, too (lib/run/lower_pool.c). */
 void rewrite_linear_pool(struct rewrite *r)
 {
 	unary(r, " whole_windows=1");
