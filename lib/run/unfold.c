@@ -372,7 +372,7 @@ static int unfold_node(struct graph *g, const struct graph_node *n, const struct
 			      .body = body,
 			      .turns = body->times};
 	const int64_t size = body->nvalue + body->inputs.n + body->outputs.n;
-
+	struct graph *const turn = has_turn(g, n);
 	int rc;
 
 	if (u.turns * (body->nnode + 1) > UNFOLD_MOST || all->turns + u.turns * size > MADE_MOST)
@@ -389,7 +389,7 @@ static int unfold_node(struct graph *g, const struct graph_node *n, const struct
 		u.weight[i] = body->lent ? u.weight[i] : -1;
 	}
 	rc = node_is(n, OP_If) ? unfold_if(&u, e)
-	     : has_turn(g, n)  ? unfold_turn(&u, has_turn(g, n), e)
+	     : turn	       ? unfold_turn(&u, turn, e)
 			       : unfold_turns(&u, e);
 	all->made = copies.made;
 	all->fresh = u.c.b.fresh;
