@@ -268,10 +268,55 @@ static void check_rows(void)
 		}
 }
 
+/* ---- pairs ---- */
+
+enum { EVEN_PAIRS = 384 }; /* then one is ahead, and has won at the last look, after DUEL_MAX */
+
+static int pair_calls; /* of the incumbent: two in a pair */
+
+static int run_nothing(const struct kernel *k, const long *params, void *const *buffers,
+		       int threads, struct err *e)
+{
+	(void)params, (void)buffers, (void)threads, (void)e;
+	pair_calls += k->handle != NULL;
+	return 0;
+}
+
+static double scripted_seconds(const struct kernel *k)
+{
+	const int pair = (pair_calls - 1) / 2;
+
+	if (!k->handle)
+		return 1e-3;
+	return pair >= EVEN_PAIRS || pair & 1 ? 1.06e-3 : 0.95e-3;
+}
+
+/* A race makes as many pairs again when it looks again; what a final keeps of each pair has no room
+ * for them. */
+static void check_pairs(void)
+{
+	static struct duellists d;
+	static struct duel duel;
+	static const struct runner runner = {.run = run_nothing, .seconds = scripted_seconds};
+	const struct trial t = {.runner = &runner, .caches = CACHES_WARM};
+	const struct entrant in = {.threads = 1};
+	const struct duel_rules rules = {DUEL_RACE, 1e9, 0, 0};
+	struct err e = ERR_INIT;
+	int rc;
+
+	d.x = (struct timed){.t = &t, .in = &in};
+	d.y = (struct timed){.t = &t, .in = &in, .kernel.handle = &duel};
+	rc = duel_run(&rules, timed_pair, &d, &duel, &e);
+	ok(rc == 0 && duel.end == DUEL_WON && duel.first.n == DUEL_MAX && duel.n == DUEL_MAX &&
+		   d.npairs == 2 * DUEL_MAX,
+	   "a race of %d pairs, which wins and looks again", d.npairs);
+}
+
 int main(void)
 {
 	check_baseline();
 	check_failures();
 	check_rows();
+	check_pairs();
 	return done_testing();
 }

@@ -27,6 +27,7 @@ enum {
 	SPARE_PROCESSES = 512,
 	GUARD = 1 << 16, /* bytes before and behind what parent and child share */
 	NEAR_STACK = 1 << 16,
+	SANITIZER_EXIT = 86, /* with which tests have sanitizers end a process (Makefile) */
 };
 
 static const double STRAYS_TIME_S = 5; /* to end what a kernel left behind */
@@ -103,7 +104,9 @@ static void set_limits(const struct cell *c, size_t in_use)
 	if (c->has_driver)
 		return;
 	limit(RLIMIT_CPU, cpu_seconds(c), 1);
+#ifndef __SANITIZE_ADDRESS__ /* which may report into a file */
 	limit(RLIMIT_FSIZE, 0, 0);
+#endif
 	limit(RLIMIT_NOFILE, MAX_FILES, 0);
 	limit(RLIMIT_STACK, 8 << 20,
 	      0); /* where it is unlimited, an endless recursion has a crash */
@@ -112,12 +115,18 @@ static void set_limits(const struct cell *c, size_t in_use)
 		limit(RLIMIT_NPROC, (rlim_t)threads + SPARE_PROCESSES, 0);
 }
 
-/* The descriptors below `kept` stay, but for the first three. */
+/* The descriptors below `kept` stay, but for the first three. A sanitizer keeps the third, for what
+ * it reports. */
 static void only_dev_null(int kept)
 {
+#ifdef __SANITIZE_ADDRESS__
+	const int n = 2;
+#else
+	const int n = 3;
+#endif
 	int fd = open("/dev/null", O_RDWR);
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < n; i++)
 		dup2(fd, i);
 	syscall(SYS_close_range, (unsigned)kept, ~0U, 0U);
 }
@@ -265,6 +274,17 @@ static int killed_for_memory(const struct cell_usage *before)
 	return before->kills < 0 || memory_kills() > before->kills;
 }
 
+/* Our own code is at fault then, and no kernel. */
+static int sanitizer_ended(int status)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return WIFEXITED(status) && WEXITSTATUS(status) == SANITIZER_EXIT;
+#else
+	(void)status;
+	return 0;
+#endif
+}
+
 static enum cell_end judge(const struct cell *c, const struct cell_shared *to, int status,
 			   const struct cell_usage *before, const struct rusage *used, char *why)
 {
@@ -273,6 +293,10 @@ static enum cell_end judge(const struct cell *c, const struct cell_shared *to, i
 
 	if (!sig && WEXITSTATUS(status) == 0 && to->done)
 		return CELL_DONE;
+	if (sanitizer_ended(status)) {
+		snprintf(why, CELL_WHY, "a sanitizer ended it");
+		return CELL_FAILED;
+	}
 	if (sig == SIGXCPU || (sig == SIGKILL && cpu_used(used) >= (double)cpu_seconds(c))) {
 		snprintf(why, CELL_WHY, "its processor time is used up");
 		return CELL_TIMEOUT;

@@ -241,8 +241,9 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 {
 	struct duellists *d = duellists;
 	struct timed *const callee[] = {&d->x, &d->y, &d->own};
-	double *const seconds[] = {x, y, &d->own_s[d->npairs]};
 	const int n = d->alone ? 1 : d->own.baseline ? 3 : 2;
+	/* A race that looks again makes more than DUEL_MAX pairs; a final does not. */
+	double *const seconds[] = {x, y, n == 3 ? &d->own_s[d->npairs] : NULL};
 
 	for (int i = 0; i < n; i++) {
 		int k = turn ? n - 1 - i : i;
