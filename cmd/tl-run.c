@@ -2,9 +2,11 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -209,10 +211,6 @@ static void check_usage(uint64_t *seed)
 		usage("--in-place wants a database");
 	if (in_place_s > 0 && library)
 		usage("--in-place and --library contradict each other");
-	if (tune_s > 0 && shapes.n)
-		usage("--tune and --shape do not go together: tune what tl-extract --shape writes");
-	if (tune_s > 0 && dims.n)
-		usage("--tune and --dim do not go together: tune what tl-extract --dim writes");
 	if (threads > most_threads)
 		usage("--threads wants at most 1024");
 }
@@ -234,6 +232,8 @@ static int check_team(struct err *e)
 
 /* ---- tuning ---- */
 
+static const double TUNE_LOOK_S = 0.1; /* between looks at signals while tl-tune runs */
+
 /* Writes the workloads of the model's steps; which kernels they have does not matter. */
 static int write_workloads(const char *path, const struct network_options *options, const char *to,
 			   struct err *e)
@@ -246,22 +246,36 @@ static int write_workloads(const char *path, const struct network_options *optio
 	o.model = "none";
 	rc = network_lower(&n, path, &o, e);
 	if (!rc)
-		rc = workloads_write(&n.plan, to, e);
+		rc = workloads_write(&n.plan, n.source, to, e);
 	network_close(&n);
 	return rc;
 }
 
-/* tl-tune with the same database, threads and batch, for a model or a file of workloads. Its table
- * goes to standard error: what is measured here goes to standard output. */
-static int tune(const char *path, int is_model, struct err *e)
+/* Waits for tl-tune. What stops this program stops that one, which then writes what it has. */
+static int wait_for_tune(struct proc *p, int *status, struct err *e)
 {
-	char time[32], count[32], size[32], *argv[16];
+	int rc, told = 0;
+
+	rec_stop_in_own_time();
+	while (!(rc = proc_wait(p, TUNE_LOOK_S, status, e))) {
+		if (rec_stopped() && !told)
+			kill(p->pid, SIGTERM);
+		told = rec_stopped();
+	}
+	rec_stop_in_time();
+	return rc < 0 ? -1 : 0;
+}
+
+/* tl-tune with the same database and threads, for a file of workloads. Its table goes to standard
+ * error: what is measured here goes to standard output. */
+static int tune(const char *path, struct err *e)
+{
+	char time[32], count[32], *argv[16];
 	struct buf file = BUF_INIT;
 	struct proc p;
 	int n = 0, status = 0, rc = path_bin(&file, "tl-tune", e);
 
 	snprintf(time, sizeof time, "--time=%.3fs", tune_s);
-	snprintf(size, sizeof size, "--batch=%lld", (long long)batch);
 	if (threads) {
 		snprintf(count, sizeof count, "%lld", (long long)threads);
 		setenv("OMP_NUM_THREADS", count, 1);
@@ -270,8 +284,6 @@ static int tune(const char *path, int is_model, struct err *e)
 	argv[n++] = time;
 	if (quiet)
 		argv[n++] = (char *)"--quiet";
-	if (batch > 0 && is_model)
-		argv[n++] = size;
 	if (db) {
 		argv[n++] = (char *)"-d";
 		argv[n++] = (char *)db;
@@ -280,12 +292,20 @@ static int tune(const char *path, int is_model, struct err *e)
 	argv[n] = NULL;
 	if (!rc)
 		rc = proc_start(&p, argv, PROC_TERM_WITH_PARENT, -1, -1, e);
-	if (!rc && proc_wait(&p, -1, &status, e) < 0)
-		rc = -1;
+	if (!rc)
+		rc = wait_for_tune(&p, &status, e);
 	if (!rc && !rec_stopped() && (!WIFEXITED(status) || WEXITSTATUS(status) >= EXIT_USAGE))
 		rc = err_set(e, "tl-tune did not end well");
 	buf_free(&file);
 	return rc;
+}
+
+/* A model without convolutions and products has no workloads. */
+static int is_empty(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !st.st_size;
 }
 
 /* Lowering a model opens the build cache, which names compilers a folder of its own to work in
@@ -305,21 +325,19 @@ static int write_and_tune(const char *path, const struct network_options *o, con
 	else
 		unsetenv("TMPDIR");
 	free(kept);
-	if (!rc)
-		rc = tune(file.s, 0, e);
+	if (!rc && !is_empty(file.s))
+		rc = tune(file.s, e);
 	buf_free(&file);
 	return rc;
 }
 
-/* tl-extract finds a model's workloads in f32. In other types tl-tune gets what the model's steps
- * compute. */
+/* tl-tune gets what the model's steps compute: in their types and shapes, and some of them, such as
+ * those of convolutions over volumes, are made here alone. */
 static int tune_model(const char *path, const struct network_options *o, struct err *e)
 {
 	struct scratch s;
 	int rc;
 
-	if (o->precision == DTYPE_F32)
-		return tune(path, 1, e);
 	if (scratch_open(&s, "tl-run", e))
 		return -1;
 	rc = write_and_tune(path, o, s.path, e);

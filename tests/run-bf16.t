@@ -91,9 +91,10 @@ ok $? 'workloads are records'
 [ "$(grep -c '"dtype":"bf16"' "$tmp/workloads")" -ge 6 ] && [ "$(grep -c '"dtype":"bf16:bf16:f32"' "$tmp/workloads")" -ge 1 ] &&
 	! grep -q '"dtype":"f32"' "$tmp/workloads"
 ok $? 'in the types of their steps'
-"$bin/tl-run" --batch=2 --workloads - tests/run/cnn.onnx | sed 's/,"count.*//' | sort >"$tmp/ours" &&
-	"$bin/tl-extract" -q --batch 2 tests/run/cnn.onnx | sed 's/,"count.*//' | sort | cmp -s "$tmp/ours" -
-ok $? 'in f32 they are those of tl-extract'
+"$bin/tl-run" --batch=2 --workloads - tests/run/cnn.onnx | sort >"$tmp/ours" &&
+	"$bin/tl-extract" -q --batch 2 tests/run/cnn.onnx | sort | cmp -s "$tmp/ours" - &&
+	"$bin/tl-run" --batch=2 --random-weights 1 --workloads - tests/run/cnn.onnx | sort | cmp -s "$tmp/ours" -
+ok $? 'in f32 they are those of tl-extract, with the same sources'
 TL_LOCKS=$tmp "$bin/tl-run" -q --precision=bf16 --tune 60s -d "$tmp/tl.db" --random-weights 1 --bench 20ms --json --compare-single "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err" &&
 	grep -q '"tuned":1' "$tmp/out"
 ok $? '--tune tunes what runs' || sed 's/^/# /' "$tmp/err" "$tmp/out"

@@ -283,9 +283,15 @@ ok $? 'an open dimension may have the size 0' || sed 's/^/# /' "$tmp/out"
 "$bin/tl-extract" -q --shape past:1,2,0,4 "$past.onnx" >"$tmp/out" && [ "$(count '"prob":"2x1x4:2x4x1"' "$tmp/out")" -eq 1 ]
 ok $? 'for tl-extract, too' || sed 's/^/# /' "$tmp/out"
 
-"$bin/tl-run" -d "$tmp/new.db" --tune 1s --dim seq=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e '--tune and --dim do not go together' "$tmp/err"
-ok $? '--tune and --dim contradict each other'
+# Their products have sizes that no shape of the file tells.
+TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/past.db" -m none --tune 60s --shape past:1,2,0,4 --bench 20ms --json "$past.onnx" >"$tmp/out" 2>"$tmp/err" &&
+	grep -q '"tuned":[1-9]' "$tmp/out"
+ok $? '--tune tunes for the shapes that are given' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/volume.db" -m none --tune 30s --in-place 0 --bench 20ms --json tests/run/cases/volume.onnx >"$tmp/out" 2>"$tmp/err" &&
+	perl -ne 'exit !(/"kernels":(\d+)/ && $1 && /"tuned":$1\b/)' "$tmp/out"
+ok $? 'and volumes, whose kernels are those of images' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/volume.db" -m none --tune 1s tests/run/cases/cast_wrap.onnx >"$tmp/out" 2>"$tmp/err"
+ok $? 'a model without workloads has nothing to tune' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 
 "$bin/tl-run" --no-db -m none --random-weights 1 --check-memory --library "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q -e '--check-memory and --library do not go together' "$tmp/err"

@@ -54,6 +54,8 @@ stops 'tl-extract, with a pipe that nobody writes to' "$tmp/r" "$bin/tl-extract"
 stops 'tl-replay, with such a recording' "$tmp/r" "$bin/tl-replay" --from "$tmp/pipe" -o work "$tmp/c"
 stops 'tl-run' - "$bin/tl-run" --random-weights 1 --profile --bench 9999s --tune 9999s -d "$tmp/run.db" "$tmp/tiny.onnx"
 
+stops 'tl-run, which tunes' - "$bin/tl-run" --random-weights 1 --tune 9999s -d "$tmp/run.db" "$tmp/tiny.onnx"
+
 # Killed: the children go with it, and the next run takes away what it left.
 
 killed() { # what file command

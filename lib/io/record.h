@@ -117,6 +117,8 @@ void rec_stop_on_signals(void);
 /* The same without that end, for a program that looks at rec_stopped() often enough, and has to
  * write down what it did. */
 void rec_stop_in_own_time(void);
+/* With that end again, for a program that took its time for a part alone. */
+void rec_stop_in_time(void);
 /* For the last program of a pipeline. The first of these signals changes nothing, because the
  * programs before this one got it, too, and their finished records are still to come. A second
  * signal, more than half a second later, stops as with rec_stop_on_signals(). */

@@ -72,6 +72,13 @@ void rec_stop_in_own_time(void)
 	rec_stop_on_signals();
 }
 
+void rec_stop_in_time(void)
+{
+	takes_its_time = 0;
+	if (stop_signal)
+		setitimer(ITIMER_REAL, &stop_within, NULL);
+}
+
 void rec_stop_on_signals(void)
 {
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};

@@ -30,6 +30,15 @@ static char *folder_of(const char *path)
 	return folder;
 }
 
+static void name_source(struct network *n, const struct member *m)
+{
+	struct buf stem = BUF_INIT;
+
+	extract_stem(m, &stem);
+	n->source = arena_printf(&n->a, "%s:%.12s", stem.s, n->onnx.hash.s);
+	buf_free(&stem);
+}
+
 /* The first member that is a model. 1 with the graph read; 0: there is none. */
 static int read_member(struct network *n, struct member *m, struct err *e)
 {
@@ -59,6 +68,8 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 	free(folder);
 	if (rc)
 		err_in(e, "%s", m->label);
+	else
+		name_source(n, m);
 	return rc ? -1 : 1;
 }
 

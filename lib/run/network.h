@@ -27,7 +27,8 @@ struct network_options {
 
 struct network {
 	struct arena a;
-	struct id id; /* over the operators and shapes of its nodes */
+	struct id id;	    /* over the operators and shapes of its nodes */
+	const char *source; /* of its workloads, "MODEL:HASH12" (lib/extract/worklist.h) */
 	struct onnx_model onnx;
 	struct infer infer;
 	struct infer_options sizes; /* the shapes of the inputs */

@@ -7,8 +7,8 @@
 #include "lib/base/err.h"
 #include "lib/run/plan.h"
 
-/* Writes a record for each workload, with the number of its steps, in the order of the first ones.
- */
-int workloads_write(const struct plan *p, const char *path, struct err *e);
+/* Writes a record for each workload, with its steps, in the order of the first ones. source: of the
+ * network, "MODEL:HASH12". */
+int workloads_write(const struct plan *p, const char *source, const char *path, struct err *e);
 
 #endif

@@ -76,8 +76,10 @@ static int read_ints(struct wire *w, const struct wire_field *f, void *to, struc
 	return parse_ints(w, f, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
 }
 
-/* All elements, where they are wanted: read into the value itself. */
-static int weights(struct wire *w, const struct wire_field *f, struct value *v, struct err *e)
+/* All elements, where they are wanted: read into the value itself. A model has the same hash where
+ * none are, and only up to `most` bytes are kept. */
+static int weights(struct wire *w, const struct wire_field *f, struct value *v, size_t most,
+		   struct err *e)
 {
 	uint64_t n = f->end - pull_offset(w->in);
 	void *to = n > (uint64_t)MAX_ELEMENTS * 8 ? NULL : value_room(v, (size_t)n);
@@ -85,7 +87,7 @@ static int weights(struct wire *w, const struct wire_field *f, struct value *v, 
 	if (!to)
 		return err_sys(e, "there is no memory for a tensor of %llu bytes",
 			       (unsigned long long)n);
-	return wire_copy(w, f, to, e);
+	return wire_copy(w, f, to, most, e);
 }
 
 static int is_large(const struct parse *p, const struct wire_field *f, const struct value *v)
@@ -108,7 +110,7 @@ static int read_reals(struct wire *w, const struct wire_field *f, void *to, stru
 		return -1;
 	t->coding = f->number == 4 ? LIST_OF_FLOAT : LIST_OF_DOUBLE;
 	if (is_large(p, f, t->v))
-		return weights(w, f, t->v, e);
+		return weights(w, f, t->v, most, e);
 	if (f->type == WIRE_64 || (!is_wanted(p, t->v) && (n > most || p->raw.n > most))) {
 		t->coding = NONE;
 		return wire_drop(w, f, e);
@@ -126,13 +128,14 @@ static int read_raw(struct wire *w, const struct wire_field *f, void *to, struct
 	struct parse *p = w->reader;
 	struct reading_tensor *t = to;
 	const int is_weights = is_large(p, f, t->v);
+	const size_t most = KEEP_INTS * sizeof(int64_t);
 
 	if (wire_message(w, f, e))
 		return -1;
-	if (!is_weights && f->end - pull_offset(w->in) > KEEP_INTS * sizeof(int64_t))
+	if (!is_weights && f->end - pull_offset(w->in) > most)
 		return wire_drop(w, f, e);
 	t->coding = LITTLE_ENDIAN_RAW;
-	return is_weights ? weights(w, f, t->v, e) : wire_bytes(w, f, &p->raw, e);
+	return is_weights ? weights(w, f, t->v, most, e) : wire_bytes(w, f, &p->raw, e);
 }
 
 static int is_list_of_ints(int elem)

@@ -234,12 +234,12 @@ int wire_drop(struct wire *w, const struct wire_field *f, struct err *e)
 	return digest_skip(w, WEIGHTS_SEEN, e) ? -1 : pull_skip(w->in, n - WEIGHTS_SEEN, e);
 }
 
-int wire_copy(struct wire *w, const struct wire_field *f, void *to, struct err *e)
+int wire_copy(struct wire *w, const struct wire_field *f, void *to, size_t most, struct err *e)
 {
 	size_t n = (size_t)(f->end - pull_offset(w->in));
 
 	if (expect(w, f, WIRE_BYTES, e) || pull_copy(w->in, to, n, e))
 		return -1;
-	digest(w, to, n < WEIGHTS_SEEN ? n : WEIGHTS_SEEN);
+	digest(w, to, n <= most || n < WEIGHTS_SEEN ? n : WEIGHTS_SEEN);
 	return 0;
 }

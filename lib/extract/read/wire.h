@@ -58,8 +58,9 @@ int wire_float(struct wire *w, const struct wire_field *f, float *out, struct er
 int wire_text(struct wire *w, const struct wire_field *f, const char **out, struct err *e);
 /* The bytes of the field, appended to b. */
 int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct err *e);
-/* The bytes of the field, as many as there is room for at `to`; digested as by wire_drop(). */
-int wire_copy(struct wire *w, const struct wire_field *f, void *to, struct err *e);
+/* The bytes of the field, as many as there is room for at `to`; digested as by wire_bytes() up to
+ * `most` bytes, beyond these as by wire_drop(). */
+int wire_copy(struct wire *w, const struct wire_field *f, void *to, size_t most, struct err *e);
 /* Checks that the field is a nested message; read it until f->end. */
 int wire_message(struct wire *w, const struct wire_field *f, struct err *e);
 /* 1: a repeated field is packed; 0: it is one number, of this wire type; -1: it is neither. */
