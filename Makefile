@@ -214,7 +214,7 @@ endif
 TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL=none SAN=$(SAN) \
 	TL_PROBE=0 OMP_WAIT_POLICY=passive LC_ALL=C.UTF-8 HOME='$(CURDIR)/$(B)/home' \
 	XDG_DATA_HOME='$(CURDIR)/$(B)/home/data' XDG_CACHE_HOME='$(CURDIR)/build/home/cache' CUDA_CACHE_PATH='$(CURDIR)/build/home/cuda' \
-	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0:exitcode=86:$(ASAN_OPTIONS)' UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0:exitcode=86:handle_sigfpe=0:handle_sigill=0:handle_abort=0:$(ASAN_OPTIONS)' UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS='suppressions="$(CURDIR)/share/lsan.supp":print_suppressions=0'
 # The harness gives each test the rest of its surroundings, and ends one that hangs.
 # Tests wait, too, for clocks and for each other's processes: there are half as many again as CPUs.

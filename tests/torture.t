@@ -157,7 +157,8 @@ ok $? 'one record each'
 "$bin/tl-check" -q "$tmp/out"
 ok $? 'valid records all'
 verify a "$tmp/out"
-[ -z "$(find "$tmp/a.real" ! -name '*.so' ! -name a.real)" ] && [ "$(count . "$tmp/err")" -le 2 ]
+# With sanitizers, which may report something, a kernel's standard error is that of the run.
+[ -z "$(find "$tmp/a.real" ! -name '*.so' ! -name a.real)" ] && { [ -n "$SAN" ] || [ "$(count . "$tmp/err")" -le 2 ]; }
 ok $? 'nothing was written anywhere'
 while read -r id code name rest; do
 	case $name in
