@@ -231,24 +231,63 @@ int constant_is_finite(const struct graph *g, int value, const uint64_t *seed)
 	return 1;
 }
 
-/* Floats do not hold all whole numbers: those of a constant that a step reads must be held. */
-static int check_whole(const struct value *v, struct err *e)
+/* Does the node make a real of its input i in single precision, or add it to sums that are scaled?
+ * What lies behind then is rounded in any case. */
+static int makes_real(const struct graph *g, const struct graph_node *n, int i)
+{
+	enum { BIAS = 8 };
+
+	if (node_is(n, OP_DequantizeLinear))
+		return i == 0;
+	if (node_is(n, OP_Cast)) {
+		const int to = g->value[n->out[0]]->elem;
+
+		return elem_is_real(to) && to != VALUE_F64;
+	}
+	return node_is(n, OP_QLinearConv) && i == BIAS;
+}
+
+/* Do all that read the value make reals of it? */
+static int is_for_reals(const struct graph *g, int value)
+{
+	for (int i = 0; i < g->outputs.n; i++)
+		if (g->outputs.at[i] == value)
+			return 0;
+	for (int i = 0; i < g->nnode; i++)
+		for (int k = 0; k < g->node[i].ndeps; k++)
+			if (g->node[i].in[k] == value && !makes_real(g, &g->node[i], k))
+				return 0;
+	return 1;
+}
+
+/* The first whole number of a constant that a float does not hold; 0: it holds all. */
+static double find_cut(const struct value *v)
 {
 	const int64_t n = shape_count(&v->shape);
-	const int elem = v->elem;
 
-	if (!elem_is_int(elem) || (!v->kept && (!v->data || value_elem_size(elem) < 4)))
+	if (!elem_is_int(v->elem) || (!v->kept && (!v->data || value_elem_size(v->elem) < 4)))
 		return 0;
 	for (int64_t i = 0; i < n; i++) {
-		const union scalar x = v->kept ? v->kept[i] : element_at(elem, v->data, i);
+		const union scalar x = v->kept ? v->kept[i] : element_at(v->elem, v->data, i);
 
-		if (element_is_cut(elem, x))
-			return err_set(e,
-				       "the constant '%s' has %.0f, and tl-run holds no whole "
-				       "number beyond 2^24 that a float does not hold",
-				       v->name, element_number(elem, x));
+		if (element_is_cut(v->elem, x))
+			return element_number(v->elem, x);
 	}
 	return 0;
+}
+
+/* A step computes with floats. Those of a quantized bias, in the units of small scales, are often
+ * large. */
+static int check_whole(const struct graph *g, int value, struct err *e)
+{
+	const double cut = find_cut(g->value[value]);
+
+	if (cut == 0 || is_for_reals(g, value))
+		return 0;
+	return err_set(e,
+		       "the constant '%s' has %.0f, and tl-run holds no whole number beyond 2^24 "
+		       "that a float does not hold",
+		       g->value[value]->name, cut);
 }
 
 /* Small ones are kept as doubles or integers. */
@@ -353,7 +392,7 @@ int constant_memory(struct plan *p, const struct graph *g, int value, const uint
 
 	if (seed && constant_is_weights(g, value))
 		return random_memory(p, g, value, *seed);
-	if (check_whole(v, e))
+	if (check_whole(g, value, e))
 		return -1;
 	if (constant_is_kept(g, v))
 		return kept_memory(p, v);
