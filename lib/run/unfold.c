@@ -5,6 +5,7 @@
 #include "lib/extract/graph/copy.h"
 #include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer_body.h"
+#include "lib/run/unfold_einsum.h"
 #include "lib/run/unfold_lists.h"
 #include "lib/run/unfold_tables.h"
 
@@ -427,6 +428,10 @@ static int unfold_flat(struct unfold_lists *lists, struct build *b, const struct
 {
 	if (unfold_has_table(b->g, n, opset))
 		return unfold_table(b, n, opset, &all->table, e);
+	if (unfold_has_einsum(b->g, n)) {
+		unfold_einsum(b, n);
+		return 0;
+	}
 	return unfold_lists_node(lists, b, n, e);
 }
 
@@ -462,7 +467,8 @@ int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 
 	for (int i = 0; i < g->nnode; i++) {
 		body[i] = wanted(g, &g->node[i], opset);
-		any |= body[i] || unfold_has_table(g, &g->node[i], opset);
+		any |= body[i] || unfold_has_table(g, &g->node[i], opset) ||
+		       unfold_has_einsum(g, &g->node[i]);
 	}
 	unfold_lists_find(&lists, g);
 	if (!any && !lists.takers)

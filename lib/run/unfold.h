@@ -9,7 +9,8 @@
  * constant for all turns.
  *
  * Sequences of tensors are taken apart here, too (unfold_lists.h), and what multiplies by numbers
- * that follow from its sizes becomes a product (unfold_tables.h).
+ * that follow from its sizes becomes a product (unfold_tables.h), as does an Einsum of several
+ * operands (unfold_einsum.h).
  */
 #ifndef TL_RUN_UNFOLD_H
 #define TL_RUN_UNFOLD_H
