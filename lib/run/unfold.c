@@ -7,6 +7,7 @@
 #include "lib/extract/graph/infer_body.h"
 #include "lib/run/unfold_einsum.h"
 #include "lib/run/unfold_lists.h"
+#include "lib/run/unfold_old.h"
 #include "lib/run/unfold_tables.h"
 
 /* A loop may have so many nodes in all its turns, and all loops may make so many nodes and values.
@@ -422,17 +423,26 @@ static const struct graph *wanted(const struct graph *g, const struct graph_node
 	return body;
 }
 
-/* Adds what stands for a node that has no graph inside, or the node itself. */
+/* Can other nodes stand for a node that has no graph inside? */
+static int has_flat(const struct graph *g, const struct graph_node *n, int64_t opset)
+{
+	return unfold_has_table(g, n, opset) || unfold_has_einsum(g, n) ||
+	       unfold_has_old(g, n, opset);
+}
+
+/* Adds what stands for such a node, or the node itself. */
 static int unfold_flat(struct unfold_lists *lists, struct build *b, const struct graph_node *n,
 		       int64_t opset, struct unfolded *all, struct err *e)
 {
 	if (unfold_has_table(b->g, n, opset))
 		return unfold_table(b, n, opset, &all->table, e);
-	if (unfold_has_einsum(b->g, n)) {
+	if (unfold_has_einsum(b->g, n))
 		unfold_einsum(b, n);
-		return 0;
-	}
-	return unfold_lists_node(lists, b, n, e);
+	else if (unfold_has_old(b->g, n, opset))
+		unfold_old(b, n);
+	else
+		return unfold_lists_node(lists, b, n, e);
+	return 0;
 }
 
 /* Puts what stands for the nodes in their place, in the order in which they compute. */
@@ -467,8 +477,7 @@ int unfold(struct graph *g, int64_t opset, struct unfolded *all, struct err *e)
 
 	for (int i = 0; i < g->nnode; i++) {
 		body[i] = wanted(g, &g->node[i], opset);
-		any |= body[i] || unfold_has_table(g, &g->node[i], opset) ||
-		       unfold_has_einsum(g, &g->node[i]);
+		any |= body[i] || has_flat(g, &g->node[i], opset);
 	}
 	unfold_lists_find(&lists, g);
 	if (!any && !lists.takers)

@@ -10,7 +10,8 @@
  *
  * Sequences of tensors are taken apart here, too (unfold_lists.h), and what multiplies by numbers
  * that follow from its sizes becomes a product (unfold_tables.h), as does an Einsum of several
- * operands (unfold_einsum.h).
+ * operands (unfold_einsum.h). Forms that only old operator sets have become
+ * those of today (unfold_old.h).
  */
 #ifndef TL_RUN_UNFOLD_H
 #define TL_RUN_UNFOLD_H
