@@ -217,8 +217,7 @@ struct written {
 };
 
 /* Returns the nearest element, as 64 bits of which a type has the low ones. A float that rounding
- * took to the type's end, 2^63 of the whole numbers below it, becomes the last one that a float
- * holds. */
+ * took to the type's end, 2^63 of 2^63 - 1, becomes the type's last one. */
 static uint64_t whole(const struct kind *k, float v)
 {
 	const int bits = 8 * (int)value_elem_size(k->elem), is_signed = k->name[1] == 'i';
@@ -228,7 +227,8 @@ static uint64_t whole(const struct kind *k, float v)
 		return v != 0;
 	if (isnan(v)) /* as NumPy casts */
 		return is_signed ? (uint64_t)1 << (bits - 1) : 0;
-	v = v < end ? v : nextafterf(end, 0);
+	if (v >= end)
+		return UINT64_MAX >> (64 - bits + is_signed);
 	v = v < least ? least : v;
 	return v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v;
 }

@@ -117,7 +117,7 @@ int element_is_cut(int elem, union scalar v)
 		return 0;
 	if (elem == VALUE_U64)
 		return f >= 0x1p64F || (uint64_t)f != (uint64_t)v.i;
-	if (v.i == INT32_MAX || v.i == INT64_MAX)
+	if (v.i == INT32_MAX || v.i == INT64_MAX || v.i == -INT64_MAX) /* the ends of types */
 		return 0;
 	return f >= 0x1p63F || (int64_t)f != v.i;
 }
