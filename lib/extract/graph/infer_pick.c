@@ -16,7 +16,9 @@ void infer_slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, in
 	start = start < 0 ? 0 : start > high ? high : start;
 	end = end < low ? low : end > dim ? dim : end;
 	*first = start;
-	if (step > 0)
+	if (!dim) /* there is no element to begin with, where the bounds of a step back begin */
+		*count = 0;
+	else if (step > 0)
 		*count = end > start ? (end - start - 1) / step + 1 : 0;
 	else
 		*count = start > end
