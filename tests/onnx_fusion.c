@@ -336,6 +336,56 @@ static void test_activations(void)
 	gate("HardSigmoid a -> s", "alpha=0.2", NULL, CONV);
 }
 
+/* Nodes from a to y, which the graph puts out; other: so does it this (NULL: nothing). */
+static void behind(const char *const *nodes, const char *other, const char *want, const char *what)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "one", 1);
+	real(&g, "half", 0.5F);
+	real(&g, "root", 1.4142135F);
+	weights(&g, "c8", "8,1,1");
+	weights(&g, "k", "1,1,8");
+	ints(&g, "flat", "1,8,196");
+	ints(&g, "zero", "0");
+	for (; *nodes; nodes++)
+		node(&g, *nodes, "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	expect(&g, 13, want, what);
+}
+
+#define BEHIND(other, want, what, ...)                                                             \
+	behind((const char *const[]){__VA_ARGS__, NULL}, other, CONV want, what)
+
+/* Views between the operator and an activation. */
+static void test_behind(void)
+{
+	BEHIND(NULL, " relu", "ReLU behind a Reshape", "Reshape a flat -> b", "Relu b -> y");
+	BEHIND(NULL, " relu", "ReLU behind three views", "Transpose a -> b", "Flatten b -> d",
+	       "Unsqueeze d zero -> e", "Relu e -> y");
+	BEHIND(NULL, " gelu", "GELU that is written out, behind two views", "Reshape a flat -> b",
+	       "Transpose b -> d", "Div d root -> e", "Erf e -> f", "Add f one -> h",
+	       "Mul d h -> i", "Mul i half -> y");
+	ok(was_said("not extracted: Reshape 1, Transpose 1"), "and the views stay");
+	BEHIND(NULL, " bias,relu", "what comes before the view, too", "Add a c8 -> b",
+	       "Transpose b -> d", "Relu d -> y");
+	BEHIND(NULL, " relu", "the first of two activations", "Transpose a -> b", "Relu b -> d",
+	       "Tanh d -> y");
+	BEHIND(NULL, " relu", "beside a reader of the shape", "Shape a -> s", "Reshape a s -> b",
+	       "Relu b -> y");
+	BEHIND("b", "", "not of a view that is an output", "Transpose a -> b", "Relu b -> y");
+	BEHIND("a", "", "nor of an operator that is one", "Transpose a -> b", "Relu b -> y");
+	BEHIND("d", "", "nor where another node reads the view", "Transpose a -> b", "Relu b -> y",
+	       "Neg b -> d");
+	BEHIND("d", "", "nor where one reads the operator", "Transpose a -> b", "Relu b -> y",
+	       "Neg a -> d");
+	BEHIND(NULL, "", "no addition", "Reshape a flat -> b", "Transpose b -> d", "Add d k -> e",
+	       "Relu e -> y");
+}
+
 int main(void)
 {
 	begin();
@@ -344,5 +394,6 @@ int main(void)
 	test_reshaped();
 	test_written();
 	test_activations();
+	test_behind();
 	return end();
 }

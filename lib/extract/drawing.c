@@ -105,7 +105,7 @@ void drawing_add(const char *model, const struct fates *f, struct buf *out)
 	put_quoted(out, model);
 	buf_str(out, " {\n\tnode [shape=box, style=filled, fillcolor=white];\n");
 	for (int v = 0; v < g->nvalue; v++)
-		if (g->value[v]->is_input && !g->value[v]->is_const && g->value[v]->uses)
+		if (g->value[v]->is_input && !g->value[v]->is_const && value_is_read(g->value[v]))
 			put_end(out, 'i', v, g->value[v]->name);
 	for (int i = 0; i < g->nnode; i++)
 		if (is_drawn(f, g->order[i]))

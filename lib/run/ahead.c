@@ -197,7 +197,7 @@ static int cut(struct graph *g, const unsigned char *marked, struct err *e)
 
 		was[i] = *v;
 		v->is_output = marked[i] > 1;
-		v->uses = 0;
+		v->uses = v->asked = 0;
 		v->first = v->consumer = v->producer = -1;
 		if (producer >= 0)
 			v->is_const = !stays[producer] && is_known;

@@ -243,6 +243,17 @@ static int settle(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* The kernel in front of the views has made the node's elements. */
+static int lower_behind(struct lowering *l, const struct graph_node *n, int value, struct err *e)
+{
+	struct place p;
+
+	if (lower_get_made(l, value, &p, e))
+		return -1;
+	lower_put(l, n->out[0], &p);
+	return 0;
+}
+
 static int lower_at(struct lowering *l, int node, struct err *e)
 {
 	const struct graph_node *n = &l->g->node[node];
@@ -257,6 +268,9 @@ static int lower_at(struct lowering *l, int node, struct err *e)
 			return -1;
 	} else if (l->norm[node] >= 0) {
 		if (lower_norm(l, &l->norms[l->norm[node]], e))
+			return -1;
+	} else if (l->behind[node] >= 0) {
+		if (lower_behind(l, n, l->behind[node], e))
 			return -1;
 	} else if (l->absorbed[node]) {
 		return 0;
@@ -298,6 +312,8 @@ static int find_tasks(struct lowering *l, struct err *e)
 		last = t->ntaken ? t->taken[t->ntaken - 1].node : t->node;
 		l->absorbed[t->node] = 1;
 		l->task[last] = i;
+		if (t->behind >= 0)
+			l->behind[t->behind] = t->behind_in;
 	}
 	return 0;
 }
@@ -378,6 +394,7 @@ static void begin(struct lowering *l)
 	l->absorbed = xcalloc(nn, sizeof *l->absorbed);
 	l->task = xcalloc(nn, sizeof *l->task);
 	l->norm = xcalloc(nn, sizeof *l->norm);
+	l->behind = xcalloc(nn, sizeof *l->behind);
 	l->whole = xcalloc(nn, sizeof *l->whole);
 	l->tasks = xcalloc(TASK_PARTS * nn, sizeof *l->tasks);
 	l->computes = xcalloc(TASK_PARTS * nn, sizeof *l->computes);
@@ -385,7 +402,7 @@ static void begin(struct lowering *l)
 	for (int v = 0; v < g->nvalue; v++)
 		l->place[v].memory = l->want[v].memory = MEMORY_NONE;
 	for (int i = 0; i < g->nnode; i++)
-		l->task[i] = l->norm[i] = l->whole[i].memory = MEMORY_NONE;
+		l->task[i] = l->norm[i] = l->behind[i] = l->whole[i].memory = MEMORY_NONE;
 }
 
 static void end(struct lowering *l)
@@ -397,6 +414,7 @@ static void end(struct lowering *l)
 	free(l->absorbed);
 	free(l->task);
 	free(l->norm);
+	free(l->behind);
 	free(l->whole);
 	free(l->tasks);
 	free(l->computes);

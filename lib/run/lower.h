@@ -55,7 +55,10 @@ struct lowering {
 	unsigned char *absorbed; /* it is part of another one */
 	int *task;		 /* the task whose last node it is, or -1 */
 	int *norm;		 /* likewise of a normalization (lower_norm.c) */
-	struct place *whole;	 /* of a Concat: where it puts its parts together */
+	/* Its task took it from behind views: the value that it reads, which is its result, too;
+	 * or -1. */
+	int *behind;
+	struct place *whole; /* of a Concat: where it puts its parts together */
 	struct task *tasks;
 	enum elem *computes; /* by task: what its sources and weights are */
 	int ntasks;

@@ -454,6 +454,8 @@ static const char *title(const struct making *k)
 
 	for (int i = 0; i < k->t->ntaken; i++)
 		text = arena_printf(a, "%s+%s", text, k->l->g->node[k->t->taken[i].node].type);
+	if (k->t->behind >= 0)
+		text = arena_printf(a, "%s+%s", text, k->l->g->node[k->t->behind].type);
 	return text;
 }
 

@@ -165,6 +165,9 @@ void lower_find_types(struct lowering *l)
 			l->computes[at] = computes_bf16(l, &l->tasks[at]) ? ELEM_BF16 : ELEM_F32;
 			if (l->computes[at] == ELEM_BF16)
 				want_operands(l, &l->tasks[at]);
+		} else if (l->behind[node] >= 0) {
+			if (l->elem[n->out[0]] == ELEM_BF16)
+				want(l, l->behind[node]);
 		} else if (l->norm[node] < 0 && !l->absorbed[node] && is_pass(n)) {
 			want_inputs(l, n);
 		}

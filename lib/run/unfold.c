@@ -106,7 +106,7 @@ static int weight(struct unfolding *u, int i)
 	*to = *from;
 	to->name = name;
 	to->is_input = to->is_output = 0;
-	to->uses = 0;
+	to->uses = to->asked = 0;
 	to->first = to->consumer = -1;
 	from->data = NULL;
 	from->data_bytes = 0;
@@ -404,7 +404,7 @@ static void forget(struct graph *g)
 	for (int i = 0; i < g->nvalue; i++) {
 		struct value *v = g->value[i];
 
-		v->uses = 0;
+		v->uses = v->asked = 0;
 		v->first = v->consumer = -1;
 		if (v->producer < 0)
 			continue;

@@ -136,7 +136,7 @@ static int copy_value(struct value *to, const struct value *from, struct err *e)
 	to->name = name;
 	to->is_const &= from->producer < 0;
 	to->producer = to->first = to->consumer = -1;
-	to->uses = 0;
+	to->uses = to->asked = 0;
 	to->data = NULL; /* it is the other's */
 	to->data_bytes = 0;
 	if (!from->data)

@@ -185,6 +185,10 @@ static int link_inputs(struct graph *g, int i, struct err *e)
 		if (v->producer < 0 && !v->is_const && !v->is_input && !v->is_captured)
 			return err_set(e, "the node %s (%s) reads '%s', which nothing makes",
 				       node_label(g, n), n->type, v->name);
+		if (node_is(n, OP_Shape) || node_is(n, OP_Size)) {
+			v->asked++;
+			continue;
+		}
 		if (!v->uses++)
 			v->first = i;
 		v->consumer = i;

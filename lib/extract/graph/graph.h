@@ -112,8 +112,9 @@ struct value {
 	int is_captured;     /* of a graph inside: it is read from around it */
 	int quantized;	     /* declared so, or made by DequantizeLinear: a float in form only */
 	int producer;	     /* node, or -1 */
-	int uses;	     /* node inputs that read it, subgraphs' included */
+	int uses;	     /* node inputs that read its elements, subgraphs' included */
 	int first, consumer; /* the first and the last node among them */
+	int asked;	     /* node inputs that ask for its shape alone */
 	const char *blame;   /* operator type because of which the shape is unknown */
 };
 
@@ -243,7 +244,7 @@ struct value *node_out(const struct graph *g, const struct graph_node *n, int i)
 /* Does a node read it, or is it an output? NULL: no. */
 static inline int value_is_read(const struct value *v)
 {
-	return v && (v->uses || v->is_output);
+	return v && (v->uses || v->asked || v->is_output);
 }
 
 /* Room for so many bytes of elements, of which only those that are written take memory. NULL: there

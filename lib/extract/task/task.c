@@ -409,7 +409,8 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 			   .macs = -1,
 			   .channel_dim = -1,
 			   .channel_dims = 1,
-			   .pad = -1};
+			   .pad = -1,
+			   .behind = -1};
 	t->in = n->nin ? n->in[0] : -1;
 	t->out = n->nout ? n->out[0] : -1;
 	if (n->weighs) {

@@ -74,6 +74,9 @@ struct task {
 		enum taken_as as;
 	} taken[TASK_TAKES];
 	int ntaken, out;
+	/* An activation that was taken from behind views of `out`, which have its results then: its
+	 * last node, or -1, and the value that it reads. */
+	int behind, behind_in;
 	int in; /* the value that it reads, where a Pad went into it, too */
 	struct workload w;
 	int64_t macs;	 /* multiply-adds, of all times; -1: unknown */
@@ -177,7 +180,10 @@ int task_begin(const struct graph *g, struct task *t);
 
 /* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
  * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
- * must be given last to first: where two producers could take an addition, the later one does. */
+ * must be given last to first: where two producers could take an addition, the later one does.
+ *
+ * An activation gives the same on both sides of a view (Reshape, Transpose), so a convolution or a
+ * product takes it from behind views that nobody else reads. The views stay where they are. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
 /* Adds a post-op without numbers. 0: the task has it already, or has no room. */

@@ -271,12 +271,70 @@ static int take(const struct graph *g, int node, struct task *t, int cur)
 	return take_rest(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 }
 
-void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
+/* Does the node only give the elements of input 0 other dimensions, or another order? */
+static int is_view(const struct graph_node *n)
+{
+	static const enum node_op views[] = {OP_Flatten, OP_Identity,  OP_Reshape,
+					     OP_Squeeze, OP_Transpose, OP_Unsqueeze};
+
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+		if (node_is(n, views[i]))
+			return n->nout == 1 && n->out[0] >= 0 && n->nin == n->ndeps;
+	return 0;
+}
+
+/* The last of the views of a value that one behind the other alone reads; the value itself: there
+ * is none. */
+static int behind_views(const struct graph *g, int cur)
+{
+	for (;;) {
+		const struct value *v = g->value[cur];
+		const struct graph_node *n = v->consumer < 0 ? NULL : &g->node[v->consumer];
+
+		if (v->is_output || v->uses != 1 || !is_view(n) || n->in[0] != cur)
+			return cur;
+		cur = n->out[0];
+	}
+}
+
+/* The activation that reads a value: in one node, or in several. Its last node; -1: there is none,
+ * or no room for it. */
+static int take_one_activation(const struct graph *g, struct task *t, int cur,
+			       unsigned char *absorbed)
+{
+	const struct value *v = g->value[cur];
+	const struct graph_node *n;
+
+	if (v->is_output || !elem_is_real(v->elem))
+		return -1;
+	if (v->uses == 2)
+		return task_take_pattern(g, t, cur, absorbed);
+	if (v->uses != 1 || absorbed[v->consumer])
+		return -1;
+	n = &g->node[v->consumer];
+	return n->nout == 1 && n->out[0] >= 0 && n->nin == n->ndeps && take_activation(g, n, t, cur)
+		       ? v->consumer
+		       : -1;
+}
+
+static void take_behind(const struct graph *g, struct task *t, unsigned char *absorbed)
+{
+	const int value = behind_views(g, t->out);
+
+	if (value == t->out || task_is_int(t) ||
+	    (t->w.op != &op_matmul && t->w.op != &op_conv2d && t->w.op != &op_conv3d))
+		return;
+	t->behind = take_one_activation(g, t, value, absorbed);
+	t->behind_in = value;
+	if (t->behind >= 0)
+		absorbed[t->behind] = 1;
+}
+
+/* Takes what reads the task's result itself. */
+static void take_followers(const struct graph *g, struct task *t, unsigned char *absorbed)
 {
 	int cur = g->node[t->node].out[0];
 
-	if (t->pad >= 0)
-		absorbed[t->pad] = 1;
 	for (;;) {
 		const struct value *v = g->value[cur];
 		const struct graph_node *n;
@@ -299,6 +357,14 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 		absorbed[v->consumer] = 1;
 		cur = n->out[0];
 	}
+}
+
+void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
+{
+	if (t->pad >= 0)
+		absorbed[t->pad] = 1;
+	take_followers(g, t, absorbed);
+	take_behind(g, t, absorbed);
 }
 
 int task_begin(const struct graph *g, struct task *t)

@@ -204,6 +204,7 @@ static int make(const struct task_norm *m, int factor, struct arena *a, struct t
 			   .channel_dim = rank - 1,
 			   .channel_dims = 1,
 			   .pad = -1,
+			   .behind = -1,
 			   .w = {.op = m->is_rms ? &op_rms_norm : &op_layer_norm,
 				 .layout = LAYOUT_AB,
 				 .rhs_const = 1}};

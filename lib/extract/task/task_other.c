@@ -141,8 +141,12 @@ int task_other(const struct graph *g, int node, const struct task_wanted *wanted
 	const struct graph_node *n = &g->node[node];
 	const struct value *in = node_in(g, n, 0), *out = node_out(g, n, 0);
 
-	*t = (struct task){
-		.node = node, .times = 1, .channel_dim = -1, .channel_dims = 1, .pad = -1};
+	*t = (struct task){.node = node,
+			   .times = 1,
+			   .channel_dim = -1,
+			   .channel_dims = 1,
+			   .pad = -1,
+			   .behind = -1};
 	if (!in || !out || !elem_is_real(in->elem) || in->elem != out->elem ||
 	    !shape_known(&in->shape) || !shape_known(&out->shape) || fate_is_plumbing(g, n))
 		return 0;
