@@ -131,11 +131,82 @@ static int may_want(const struct lowering *l, int value)
 	return 1;
 }
 
+/* Where along the axis this output of a Split begins. */
+static int64_t split_at(const struct lowering *l, const struct graph_node *n, int value, int axis)
+{
+	int64_t first = 0;
+
+	for (int i = 0; i < n->nout && n->out[i] != value; i++)
+		first += n->out[i] < 0 ? 0 : l->g->value[n->out[i]]->shape.dim[axis];
+	return first;
+}
+
+/* Where along the axis a Slice begins that leaves out nothing along others; -1: it is no such one.
+ */
+static int64_t slice_at(const struct lowering *l, const struct graph_node *n, int axis)
+{
+	const struct shape *from = &l->g->value[n->in[0]]->shape;
+	const struct shape *to = &l->g->value[n->out[0]]->shape;
+	const int64_t *start, *end, *axes = NULL, *steps = NULL;
+	int nstart, nend, naxes = 0, nsteps = 0;
+	int64_t first = 0, count;
+
+	if (infer_list(l->g, n, "starts", 1, &nstart, &start) != 1 ||
+	    infer_list(l->g, n, "ends", 2, &nend, &end) != 1 || nstart != nend ||
+	    infer_list(l->g, n, "axes", 3, &naxes, &axes) < 0 ||
+	    infer_list(l->g, n, "steps", 4, &nsteps, &steps) < 0 || (axes && naxes != nstart) ||
+	    (steps && nsteps != nstart))
+		return -1;
+	for (int i = 0; i < nstart; i++) {
+		if (steps && steps[i] != 1)
+			return -1;
+		if ((axes ? infer_axis(axes[i], from->rank) : i) == axis)
+			infer_slice_range(from->dim[axis], start[i], end[i], 1, &first, &count);
+	}
+	for (int i = 0; i < from->rank; i++)
+		if (i != axis && from->dim[i] != to->dim[i])
+			return -1;
+	return first;
+}
+
+/* The value that this one is cut out of along the axis, and where it begins there; -1: none. */
+static int cut_from(const struct lowering *l, int value, int axis, int64_t *first)
+{
+	const struct graph *g = l->g;
+	const struct graph_node *n;
+
+	if (value < 0 || g->value[value]->producer < 0)
+		return -1;
+	n = &g->node[g->value[value]->producer];
+	*first = -1;
+	if (node_is(n, OP_Split) &&
+	    infer_axis(node_int(n, "axis", 0), g->value[value]->shape.rank) == axis)
+		*first = split_at(l, n, value, axis);
+	else if (node_is(n, OP_Slice))
+		*first = slice_at(l, n, axis);
+	return *first < 0 ? -1 : n->in[0];
+}
+
+/* The value that part i and those behind it are all of, cut along the axis; -1: there is none. In
+ * YOLO's C2f blocks (Jocher et al., 2023), each half of the first convolution's channels is a part
+ * of the concatenation. */
+static int cut_whole(const struct lowering *l, const struct graph_node *n, int axis, int i)
+{
+	int64_t first, next = 0;
+	const int whole = cut_from(l, n->in[i], axis, &first);
+
+	if (whole < 0)
+		return -1;
+	while (i < n->nin && cut_from(l, n->in[i], axis, &first) == whole && first == next)
+		next += l->g->value[n->in[i++]]->shape.dim[axis];
+	return next == l->g->value[whole]->shape.dim[axis] ? whole : -1;
+}
+
 static int plan(struct lowering *l, int node, struct err *e)
 {
 	const struct graph_node *n = &l->g->node[node];
 	struct place whole, part;
-	int axis = axis_of(l, n);
+	int axis = axis_of(l, n), cut;
 	int64_t first = 0;
 
 	if (lower_shape(l, n->out[0], &whole, e))
@@ -151,8 +222,15 @@ static int plan(struct lowering *l, int node, struct err *e)
 		if (n->in[i] < 0 || part_of(l, &whole, axis, first, n->in[i], &part, e))
 			return -1;
 		first += part.dim[axis];
-		if (may_want(l, n->in[i]))
+		if (may_want(l, n->in[i])) {
 			l->want[n->in[i]] = part;
+			continue;
+		}
+		cut = cut_whole(l, n, axis, i);
+		if (cut >= 0 && may_want(l, cut)) {
+			part.dim[axis] = l->g->value[cut]->shape.dim[axis];
+			l->want[cut] = part;
+		}
 	}
 	return 0;
 }
