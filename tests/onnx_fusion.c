@@ -283,6 +283,8 @@ static void written(const char *const *nodes, const char *want, const char *what
 	real(&g, "six", 6);
 	real(&g, "sixth", 1 / 6.0F);
 	real(&g, "root", 1.4142135F);
+	real(&g, "beta", 0.79788456F);
+	real(&g, "kappa", 0.044715F);
 	for (; *nodes; nodes++)
 		node(&g, *nodes, "");
 	node(&g, "Relu y -> z", "");
@@ -309,6 +311,20 @@ static void test_written(void)
 		"Div d three -> e", "Mul a e -> y");
 	WRITTEN(" gelu,relu", "(x / 2) * (1 + erf(x / sqrt(2)))", "Mul half a -> f",
 		"Div a root -> b", "Erf b -> e", "Add e one -> d", "Mul f d -> y");
+	WRITTEN(" gelu_tanh,relu", "GELU by tanh, x^3 by Pow", "Mul half a -> f",
+		"Pow a three -> b", "Mul kappa b -> d", "Add a d -> e", "Mul beta e -> h",
+		"Tanh h -> i", "Add i one -> j", "Mul f j -> y");
+	WRITTEN(" gelu_tanh,relu", "x^3 by products", "Mul a a -> b", "Mul a b -> d",
+		"Mul kappa d -> e", "Add a e -> h", "Mul beta h -> i", "Tanh i -> j",
+		"Add one j -> k", "Mul a k -> l", "Mul half l -> y");
+	WRITTEN(" gelu_tanh,relu", "x^2 beside x", "Mul a half -> f", "Mul a beta -> b",
+		"Mul a kappa -> d", "Mul d a -> e", "Add e one -> h", "Mul b h -> i", "Tanh i -> j",
+		"Add j one -> k", "Mul f k -> y");
+	WRITTEN("", "3^x", "Mul half a -> f", "Pow three a -> b", "Mul kappa b -> d",
+		"Add a d -> e", "Mul beta e -> h", "Tanh h -> i", "Add i one -> j", "Mul f j -> y");
+	WRITTEN("", "a formula beside another reader", "Mul half a -> f", "Pow a three -> b",
+		"Mul kappa b -> d", "Add a d -> e", "Mul beta e -> h", "Tanh h -> i",
+		"Add i one -> j", "Mul f j -> k", "Add k a -> y");
 	WRITTEN("", "x * (1 + erf(x / sqrt(2)))", "Div a root -> b", "Erf b -> e", "Add e one -> d",
 		"Mul a d -> y");
 }

@@ -1,7 +1,8 @@
 /* Concatenations. Before anything is lowered each gets its memory, and its parts a place there that
  * they are to be made in. The last ones come first: a concatenation whose parts are neighbours in a
  * later one is a view of that. In DenseNet (Huang et al., CVPR 2017) all of a block's are views of
- * its last one, and nothing is moved at all.
+ * its last one, and nothing is moved at all. A value whose parts by a Split or by Slices are
+ * neighbours in a concatenation is made there as a whole.
  */
 #include <string.h>
 

@@ -188,9 +188,9 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
 /* Adds a post-op without numbers. 0: the task has it already, or has no room. */
 int task_push(struct task *t, enum post kind);
-/* Where two nodes read the value cur, which the task makes: an activation that is made of several
- * nodes becomes a post-op (task_pattern.c). Marks all but the last node, which is returned; -1:
- * there is none. */
+/* Where several inputs read the value cur, which the task makes: an activation that is made of
+ * several nodes becomes a post-op (task_pattern.c). Marks all but the last node, which is returned;
+ * -1: there is none. */
 int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed);
 /* The bounds of a Clip. 0: they are not known, or bound nothing. */
 int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high);

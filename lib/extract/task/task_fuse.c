@@ -307,7 +307,7 @@ static int take_one_activation(const struct graph *g, struct task *t, int cur,
 
 	if (v->is_output || !elem_is_real(v->elem))
 		return -1;
-	if (v->uses == 2)
+	if (v->uses > 1)
 		return task_take_pattern(g, t, cur, absorbed);
 	if (v->uses != 1 || absorbed[v->consumer])
 		return -1;
@@ -340,7 +340,7 @@ static void take_followers(const struct graph *g, struct task *t, unsigned char 
 		const struct graph_node *n;
 		int last;
 
-		if (!v->is_output && v->uses == 2 && elem_is_real(v->elem) &&
+		if (!v->is_output && v->uses > 1 && elem_is_real(v->elem) &&
 		    t->ntaken < TASK_TAKES &&
 		    (last = task_take_pattern(g, t, cur, absorbed)) >= 0) {
 			absorbed[last] = 1;

@@ -1,5 +1,5 @@
-/* Activations that are written out in several nodes, where two nodes read a value: SiLU and
- * hardswish by their gates, GELU by erf.
+/* Activations that are written out in several nodes, where several inputs read a value: SiLU and
+ * hardswish by their gates, GELU by erf or by tanh.
  *
  * A pattern is what the last node makes, as an expression of the value, x. A number is a constant
  * of one element. The order of a sum and of a product does not matter, and a product with a number
@@ -12,10 +12,14 @@
 
 #include "lib/extract/task/task.h"
 
-enum { NODES = 8 };
+enum { NODES = 10 };
 
 #define ERF "Add(Erf(Mul(x 0.70710678)) 1)"
 #define ERF_NEGATIVE "Sub(1 Erf(Mul(Neg(x) 0.70710678)))" /* as TensorFlow has it */
+#define TANH(y) "Add(Tanh(Mul(" y " 0.79788456)) 1)"
+#define TANH_POW TANH("Add(x Mul(Pow(x 3) 0.044715))")
+#define TANH_MUL TANH("Add(x Mul(Mul(x Mul(x x)) 0.044715))")
+#define TANH_FAST "Add(Tanh(Mul(Mul(x 0.79788456) Add(Mul(Mul(x 0.044715) x) 1))) 1)"
 
 /* GELU is as operator sets before 20 have to write it; TensorFlow takes x times 1 first. */
 static const struct {
@@ -34,6 +38,11 @@ static const struct {
 	{"Mul(Mul(x " ERF_NEGATIVE ") 0.5)", POST_GELU},
 	{"Mul(x Mul(" ERF_NEGATIVE " 0.5))", POST_GELU},
 	{"Mul(Mul(x 0.5) " ERF_NEGATIVE ")", POST_GELU},
+	{"Mul(Mul(x 0.5) " TANH_POW ")", POST_GELU_TANH},
+	{"Mul(Mul(x " TANH_POW ") 0.5)", POST_GELU_TANH},
+	{"Mul(Mul(x 0.5) " TANH_MUL ")", POST_GELU_TANH},
+	{"Mul(Mul(x " TANH_MUL ") 0.5)", POST_GELU_TANH},
+	{"Mul(Mul(x 0.5) " TANH_FAST ")", POST_GELU_TANH},
 };
 
 struct match {
@@ -115,9 +124,9 @@ static int is_made(struct match *m, int value, const char **text)
 		fits = is_made(m, n->in[0], &inside);
 		inside++;
 	} else {
-		fits = n->nin == 2 &&
-		       (reads(m, n, 0, divides, &inside) ||
-			(!divides && !node_is(n, OP_Sub) && reads(m, n, 1, 0, &inside)));
+		fits = n->nin == 2 && (reads(m, n, 0, divides, &inside) ||
+				       (!divides && !node_is(n, OP_Sub) && !node_is(n, OP_Pow) &&
+					reads(m, n, 1, 0, &inside)));
 	}
 	*text = inside;
 	return fits;
@@ -136,6 +145,17 @@ static int ends(struct match *m, int node)
 	return -1;
 }
 
+/* Does nothing but the nodes read x? */
+static int reads_all(const struct match *m)
+{
+	int reads = 0;
+
+	for (int k = 0; k < m->n; k++)
+		for (int i = 0; i < m->g->node[m->node[k]].nin; i++)
+			reads += m->g->node[m->node[k]].in[i] == m->x;
+	return reads == m->g->value[m->x]->uses;
+}
+
 int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
 {
 	struct match m = {.g = g, .x = cur};
@@ -148,7 +168,8 @@ int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned c
 
 		for (int k = 0; pattern >= 0 && k < m.n; k++)
 			taken |= absorbed[m.node[k]];
-		if (pattern >= 0 && !taken && shape_equal(&g->value[cur]->shape, &out->shape) &&
+		if (pattern >= 0 && !taken && reads_all(&m) &&
+		    shape_equal(&g->value[cur]->shape, &out->shape) &&
 		    task_push(t, patterns[pattern].kind)) {
 			for (int k = 1; k < m.n; k++)
 				absorbed[m.node[k]] = 1;
