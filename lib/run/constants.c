@@ -232,7 +232,7 @@ int constant_is_finite(const struct graph *g, int value, const uint64_t *seed)
 }
 
 /* Does the node make a real of its input i in single precision, or add it to sums that are scaled?
- * What lies behind then is rounded in any case. */
+ * Both round in any case. */
 static int makes_real(const struct graph *g, const struct graph_node *n, int i)
 {
 	enum { BIAS = 8 };
