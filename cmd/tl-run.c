@@ -258,9 +258,8 @@ static int wait_for_tune(struct proc *p, int *status, struct err *e)
 
 	rec_stop_in_own_time();
 	while (!(rc = proc_wait(p, TUNE_LOOK_S, status, e))) {
-		if (rec_stopped() && !told)
+		if (!told && (told = rec_stopped()))
 			kill(p->pid, SIGTERM);
-		told = rec_stopped();
 	}
 	rec_stop_in_time();
 	return rc < 0 ? -1 : 0;

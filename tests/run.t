@@ -287,7 +287,7 @@ ok $? 'for tl-extract, too' || sed 's/^/# /' "$tmp/out"
 TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/past.db" -m none --tune 60s --shape past:1,2,0,4 --bench 20ms --json "$past.onnx" >"$tmp/out" 2>"$tmp/err" &&
 	grep -q '"tuned":[1-9]' "$tmp/out"
 ok $? '--tune tunes for the shapes that are given' || sed 's/^/# /' "$tmp/err" "$tmp/out"
-TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/volume.db" -m none --tune 30s --in-place 0 --bench 20ms --json tests/run/cases/volume.onnx >"$tmp/out" 2>"$tmp/err" &&
+TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/volume.db" -m none --tune 120s --in-place 0 --bench 20ms --json tests/run/cases/volume.onnx >"$tmp/out" 2>"$tmp/err" &&
 	perl -ne 'exit !(/"kernels":(\d+)/ && $1 && /"tuned":$1\b/)' "$tmp/out"
 ok $? 'and volumes, whose kernels are those of images' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 TL_LOCKS=$tmp "$bin/tl-run" -q -d "$tmp/volume.db" -m none --tune 1s tests/run/cases/cast_wrap.onnx >"$tmp/out" 2>"$tmp/err"
