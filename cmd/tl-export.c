@@ -42,8 +42,8 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "isa", OPT_STRING, &isas, "LIST",
 	 "Export only kernels for these instruction sets, separated by commas: avx512_amx, avx512_bf16, "
-	 "avx512, avx2, scalar. By default kernels for all instruction sets that come in.",
-	 "avx512_amx|avx512_bf16|avx512|avx2|scalar"},
+	 "avx512_vnni, avx512, avx2, scalar. By default kernels for all instruction sets that come in.",
+	 "avx512_amx|avx512_bf16|avx512_vnni|avx512|avx2|scalar"},
 	{0, "one", OPT_FLAG, &one, NULL,
 	 "Make no folder. Write the source of the first workload's kernel to standard output "
 	 "instead, for reading.",
@@ -102,15 +102,12 @@ static int is_asked(const char *isa)
 static const char *isas_why(void)
 {
 	for (const char *s = isas; s; s = strchr(s, ',')) {
-		const struct isa *isa;
 		char name[16];
 
 		s += *s == ',';
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
-		isa = isa_find(name);
-		if (!isa || isa->is_for_whole) /* kernels in 8 bits are not exported */
-			return "--isa wants avx512_amx, avx512_bf16, avx512, avx2 and scalar, separated by "
-			       "commas";
+		if (!isa_find(name))
+			return "--isa wants " ISA_NAMES ", separated by commas";
 	}
 	return NULL;
 }
@@ -250,10 +247,10 @@ static void say_origins(const struct export *x)
 	if (door_sentence(&refused, text))
 		opt_warn(&program, "%s", text);
 	if (x->pieces.other_types.n)
-		opt_warn(&program,
-			 "%zu workloads are in other element types than f32 and bf16, in which no "
-			 "kernel is exported",
-			 x->pieces.other_types.n);
+		opt_warn(
+			&program,
+			"%zu workloads are in f16 or tf32, in which no processor has a kernel to export",
+			x->pieces.other_types.n);
 	if (k->unknown)
 		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
 			 (long long)k->unknown, (long long)k->asked);

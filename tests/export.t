@@ -19,7 +19,7 @@ run() { # name command..: its output is shown where it fails
 while read -r algo op prob dtype layout rhs post; do
 	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"%s","layout":"%s","post":[%s]%s}\n' \
 		"$op" "$prob" "$dtype" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" | tee -a "$tmp/workloads" >"$tmp/wl-$algo"
-	for isa in avx512_amx avx512_bf16 avx512 avx2; do
+	for isa in avx512_amx avx512_bf16 avx512_vnni avx512 avx2; do
 		[ "${isa#avx512_}" = "$isa" ] || [ "$dtype" != f32 ] || continue
 		! has_isa $isa || TL_ISA=$isa OMP_NUM_THREADS=2 "$bin/tl-gen" -a "$algo" -n 1 --seed 5 "$tmp/wl-$algo"
 	done | grep '"type":"candidate"'
@@ -45,13 +45,23 @@ done <<-'END' >"$tmp/all"
 	direct conv2d ic7ih9_oc17_kh3ph1 bf16 nchw const "bias"
 	grouped conv2d g8ic32ih9_oc32_kh3ph1 bf16 nhwc const "bias"
 	winograd conv2d ic16ih8_oc32_kh3ph1 bf16 nhwc const "bias","relu"
+	direct conv2d ic20ih9_oc24_kh3ph1 u8:s8:u8 nhwc const "bias","scale","relu","shift","pad"
+	direct conv2d ic8ih9_oc24_kh1 u8:s8:s8 nchw const "bias","scale","shift"
+	depthwise conv2d g32ic32ih11_oc32_kh3ph1 u8:s8:u8 nhwc const "bias","scale","shift","pad"
+	winograd conv2d ic16ih8_oc32_kh3ph1 u8:s8:f32 nhwc const "bias","scale"
+	grouped conv2d g8ic32ih9_oc32_kh3ph1 s8 nhwc const "bias","scale"
+	gemm matmul 7x48:48x33 u8:s8:f32 ab const "bias","scale","add","gelu"
+	gemm matmul 9x20:20x24 s8:s8:s32 ab computed
+	dequantize matmul 3x64:64x40 f32:u4:f32 ab const "bias","groups(32)","zeros"
+	dequantize matmul 2x64:64x40 f32:u8:f32 ab const "groups(64)"
+	gemm matmul 5x48:48x24 u8:s8:u8 ab const "bias","scale","shift"
 END
-[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 19 ]
-ok $? 'nineteen workloads'
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 29 ]
+ok $? 'twenty-nine workloads'
 
 "$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
 ok $? 'a folder of candidates'
-grep -q ' kernels of 19 operators in ' "$tmp/err"
+grep -q ' kernels of 29 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
 [ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
@@ -77,8 +87,8 @@ grep -q 'were tuned in another env' "$tmp/err"
 ok $? 'it says what is from elsewhere'
 "$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
 ok $? 'a folder of all that it knows'
-[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 19 ]
-ok $? 'both have the kernels of all nineteen operators'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 29 ]
+ok $? 'both have the kernels of all twenty-nine operators'
 echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
 	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
@@ -90,8 +100,8 @@ ok $? '--all without a database is refused'
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example
 run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
-grep -q '^19 passed, 0 failed$' "$tmp/log"
-ok $? 'all nineteen were tried'
+grep -q '^29 passed, 0 failed$' "$tmp/log"
+ok $? 'all twenty-nine were tried'
 run 'the example runs' "$tmp/openmp/example"
 run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
@@ -99,8 +109,8 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 ok $? 'and times each operator'
 if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
 	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
-	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 19 ]
-	ok $? 'all nineteen of them'
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 29 ]
+	ok $? 'all twenty-nine of them'
 else
 	skip 'a CPU without AVX: qemu-user is not installed'
 fi
@@ -289,6 +299,97 @@ else
 	sed 's/^/# /' "$tmp/log"
 fi
 
+# In 8 bits, and by weights of 4 bits: against sums that the caller makes itself.
+cat >"$tmp/whole.c" <<'END'
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "tlx.h"
+static int bytes(void)
+{
+	const struct tlx_op *op = tlx_find("matmul", "5x48:48x24", NULL, "bias,scale,shift");
+	float weights[48 * 24], bias[24], scale[24], shift[24], real[5 * 48], sum;
+	uint8_t src[5 * 48], dst[5 * 24];
+	const struct tlx_constants c = {.weights = weights, .bias = bias, .scale = scale, .shift = shift};
+	const struct tlx_constants less = {.weights = weights, .bias = bias, .scale = scale};
+	if (!op || op->src_type != TLX_U8 || op->weights_type != TLX_S8 || op->dst_type != TLX_U8 || op->scale != 24 || op->shift != 24 || op->pad)
+		return 1;
+	for (int i = 0; i < 48 * 24; i++)
+		weights[i] = i * 37 % 255 - 127;
+	for (int i = 0; i < 24; i++)
+		bias[i] = i * 1000 - 9000, scale[i] = 0x1p-9f, shift[i] = 101;
+	for (int i = 0; i < 5 * 48; i++)
+		real[i] = i * 29 % 256;
+	real[7] = 300; /* is 255 */
+	tlx_from_floats(TLX_U8, real, src, 5 * 48);
+	if (src[7] != 255 || src[9] != 9 * 29 % 256 || tlx_create(op, weights, bias, 1) || tlx_create_with(op, &less, 1))
+		return 2;
+	struct tlx *handle = tlx_create_with(op, &c, 2);
+	if (!handle || tlx_run(handle, src, dst))
+		return 3;
+	for (int i = 0; i < 5; i++)
+		for (int j = 0; j < 24; j++) {
+			sum = bias[j];
+			for (int k = 0; k < 48; k++)
+				sum += src[i * 48 + k] * weights[k * 24 + j];
+			sum = fminf(fmaxf(rintf(sum * 0x1p-9f) + 101, 0), 255);
+			if (dst[i * 24 + j] != sum)
+				return printf("%d, %d: %d is %g\n", i, j, dst[i * 24 + j], sum), 4;
+		}
+	puts(tlx_kernel_name(handle));
+	tlx_destroy(handle);
+	return 0;
+}
+static int few_bits(void)
+{
+	const struct tlx_op *op = tlx_find("matmul", "3x64:64x40", NULL, NULL);
+	float weights[64 * 40], bias[40], scale[2 * 40], zeros[2 * 40], src[3 * 64], dst[3 * 40];
+	const struct tlx_constants c = {.weights = weights, .bias = bias, .scale = scale, .zeros = zeros};
+	if (!op || op->weights_type != TLX_U4 || op->scale != 80 || op->zeros != 80)
+		return 5;
+	for (int i = 0; i < 64 * 40; i++)
+		weights[i] = i * 7 % 16;
+	for (int i = 0; i < 40; i++)
+		bias[i] = i;
+	for (int i = 0; i < 80; i++)
+		scale[i] = i < 40 ? 0.25f : 0.5f, zeros[i] = i * 3 % 16;
+	for (int i = 0; i < 3 * 64; i++)
+		src[i] = i * 5 % 9 - 4;
+	struct tlx *handle = tlx_create_with(op, &c, 2);
+	if (!handle || tlx_run(handle, src, dst))
+		return 6;
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 40; j++) {
+			float sum = bias[j];
+			for (int k = 0; k < 64; k++)
+				sum += src[i * 64 + k] * (weights[k * 40 + j] - zeros[k / 32 * 40 + j]) * scale[k / 32 * 40 + j];
+			if (fabsf(dst[i * 40 + j] - sum) > 1e-3f)
+				return printf("%d, %d: %g is %g\n", i, j, dst[i * 40 + j], sum), 7;
+		}
+	tlx_destroy(handle);
+	return 0;
+}
+int main(void)
+{
+	int status = bytes();
+	return status ? status : few_bits();
+}
+END
+if cc -O1 -I"$tmp/openmp" -o "$tmp/whole" "$tmp/whole.c" "$tmp/openmp/libtlx.a" -fopenmp -lm 2>"$tmp/log"; then
+	for isa in avx512_vnni avx512 avx2 scalar definition; do
+		if [ $isa = definition ] || has_isa $isa; then
+			TLX_ISA=$isa "$tmp/whole" >"$tmp/log" && grep -q "^$isa\>" "$tmp/log"
+			ok $? "8 and 4 bits by $isa" || sed 's/^/# /' "$tmp/log"
+		else
+			skip "8 bits: this CPU has no $isa"
+		fi
+	done
+	run '8 and 4 bits by what the CPU has' "$tmp/whole"
+else
+	ok 1 'a caller in 8 bits compiles'
+	sed 's/^/# /' "$tmp/log"
+fi
+
 # Results: which one is taken.
 first=$(grep -m 1 '"algo":"gemm"' "$tmp/all")
 result() { # knob mr, latency, at, more
@@ -352,9 +453,17 @@ if has_isa avx512_bf16; then
 else
 	skip '--isa avx512_bf16: this CPU has none'
 fi
-sed -n 1p "$tmp/workloads" | sed 's/"workload_id":"[0-9a-f]*",//; s/"dtype":"f32"/"dtype":"u8:s8:f32"/' | "$bin/tl-export" -d "$tmp/db" -o "$tmp/whole" 2>"$tmp/err"
-[ $? -eq 1 ] && grep -q '1 workloads are in other element types than f32 and bf16' "$tmp/err"
-ok $? 'other element types are said, and not exported'
+if has_isa avx512_vnni; then
+	"$bin/tl-export" -o "$tmp/fours" --isa avx512_vnni "$tmp/all" 2>"$tmp/err" &&
+		[ "$(find "$tmp/fours/kernels" -name 'avx512_vnni_*' | wc -l)" -ge 7 ] && grep -q vpdpbusd "$tmp/fours/kernels/"avx512_vnni_*.c &&
+		! find "$tmp/out/kernels" -name 'avx*.c' ! -name 'avx512_vnni_*' ! -name 'avx512_amx_*' -exec cat {} + | grep -q -e vpdpbusd -e vpdpwssd
+	ok $? '--isa avx512_vnni: its instructions are in no kernel for other CPUs'
+else
+	skip '--isa avx512_vnni: this CPU has none'
+fi
+sed -n 1p "$tmp/workloads" | sed 's/"workload_id":"[0-9a-f]*",//; s/"dtype":"f32"/"dtype":"f16"/' | "$bin/tl-export" -d "$tmp/db" -o "$tmp/half" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q '1 workloads are in f16 or tf32' "$tmp/err"
+ok $? 'types that processors have no kernels in are said, and not exported'
 
 # Errors.
 says() { # status words name command..

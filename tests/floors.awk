@@ -54,6 +54,7 @@ BEGIN {
 	place["jsmn.h"] = "lib/io/json.c"
 	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/baseline/onednn.c lib/baseline/cuda/makers.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
 	place["cpuid.h"] = "share/export/"
+	place["xmmintrin.h"] = "share/export/"
 	# The same for all headers that begin so.
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/baseline/onednn.c"
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"

@@ -7,7 +7,8 @@
 #include "lib/nest/tmul.h"
 
 /* The instruction set of the widest vectors that the program has; with its instructions for bf16
- * where it multiplies groups in such vectors, and with tile registers where it has some. */
+ * or for products of four where it multiplies groups in such vectors, and with tile registers where
+ * it has some. */
 static const struct isa *isa_of(const struct candidate *c, struct arena *a, struct err *e)
 {
 	struct nest *n = arena_new(a, struct nest);
@@ -20,23 +21,46 @@ static const struct isa *isa_of(const struct candidate *c, struct arena *a, stru
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
 
-		if (b->kind == BUFFER_REG && !b->tile_rows && b->lanes > lanes)
+		if (b->kind != BUFFER_REG)
+			continue;
+		if (!b->tile_rows && b->lanes > lanes)
 			lanes = b->lanes;
-		groups |= b->kind == BUFFER_REG && b->elem == ELEM_BF16X2;
+		groups |= 1 << b->elem;
 	}
 	if (tmul_first(n))
 		return isa_find("avx512_amx");
 	isa = isa_of_lanes(lanes);
-	return groups && !strcmp(isa->name, "avx512") ? isa_find("avx512_bf16") : isa;
+	if (strcmp(isa->name, "avx512") != 0)
+		return isa;
+	return isa_find(groups >> ELEM_BF16X2 & 1 ? "avx512_bf16"
+			: groups >> ELEM_U8X4 & 1 ? "avx512_vnni"
+						  : "avx512");
 }
 
-/* Has the CPU of the env AVX512_BF16? */
-static int has_bf16(const struct json_doc *d, const struct json *env, struct arena *a)
+/* A kernel without an instruction for groups of its types runs on all of AVX-512, and where there
+ * is one, a printer may use it: to round to bf16, or to sum products of pairs. So it is two pieces,
+ * each with instructions of its own. */
+static const struct beside {
+	const char *isa, *feature; /* as an env names it */
+} beside_bf16 = {"avx512_bf16", "avx512bf16"}, beside_whole = {"avx512_vnni", "avx512vnni"};
+
+static const struct beside *beside_of(const struct piece *x)
 {
+	const struct dtypes *d = &x->c.w.dtype;
+
+	if (strcmp(x->isa->name, "avx512") != 0)
+		return NULL;
+	return d->src == DTYPE_BF16 ? &beside_bf16 : dtype_is_int(d->wei) ? &beside_whole : NULL;
+}
+
+/* Has the CPU of the env these instructions? */
+static int has_feature(const char *feature, const struct json_doc *d, struct arena *a)
+{
+	const struct json *env = json_get(d, d->tok, "env");
 	const char *features = NULL;
 
 	return json_str(json_get(d, env, "features"), a, &features) == 0 && features &&
-	       strstr(features, "avx512bf16");
+	       strstr(features, feature);
 }
 
 static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
@@ -96,23 +120,22 @@ static void put(struct pieces *p, const struct piece *x)
 	kept->at = arena_strdup(&p->arena, x->at);
 }
 
+/* Processors have kernels in bf16, but none in the other types of 16 bits. */
 static int has_types(const struct dtypes *d)
 {
-	return dtypes_are_f32(d) || (d->src == DTYPE_BF16 && d->wei == DTYPE_BF16 &&
-				     (d->dst == DTYPE_BF16 || d->dst == DTYPE_F32));
+	return d->src != DTYPE_F16 && d->wei != DTYPE_F16 && d->dst != DTYPE_F16 &&
+	       d->src != DTYPE_TF32;
 }
 
-/* A kernel in bf16 that multiplies in single precision runs on all of AVX-512, and where there is
- * AVX512_BF16 it rounds by that: so it is two pieces, each with instructions of its own. One of
- * them was measured, and the other stands in where no other kernel is known. */
-static void put_both(struct pieces *p, const struct piece *x, int with_bf16)
+/* One of them was measured, and the other stands in where no other kernel is known. */
+static void put_both(struct pieces *p, const struct piece *x, const char *isa, int was_beside)
 {
 	struct piece plain = *x, other = *x;
 
-	plain.stands_in = with_bf16;
+	plain.stands_in = was_beside;
 	put(p, &plain);
-	other.isa = isa_find("avx512_bf16");
-	other.stands_in = !with_bf16;
+	other.isa = isa_find(isa);
+	other.stands_in = !was_beside;
 	put(p, &other);
 }
 
@@ -135,6 +158,7 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 			  .cpu = "",
 			  .env_id = "",
 			  .at = ""};
+	const struct beside *beside;
 
 	if (is_result && status_get(d, d->tok) != STATUS_OK)
 		return 0;
@@ -150,8 +174,10 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 		return -1;
 	if (is_result)
 		measured(d, &p->record, &x);
-	if (x.c.w.dtype.src == DTYPE_BF16 && !strcmp(x.isa->name, "avx512"))
-		put_both(p, &x, is_result && has_bf16(d, json_get(d, d->tok, "env"), &p->record));
+	beside = beside_of(&x);
+	if (beside)
+		put_both(p, &x, beside->isa,
+			 is_result && has_feature(beside->feature, d, &p->record));
 	else
 		put(p, &x);
 	return 1;

@@ -1,5 +1,6 @@
 #include "lib/export/source.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -112,6 +113,16 @@ static void comment(const struct piece *p, struct buf *out)
 static const char *const slot_kind[TENSOR_ROLES] = {"src",   "weights", "bias", "add",	 "mul",
 						    "scale", "shift",	"pad",	"zeros", "dst"};
 
+static const char *elem_name(enum elem e)
+{
+	static const char *const name[] = {
+		[ELEM_F32] = "f32", [ELEM_BF16] = "bf16", [ELEM_S32] = "s32",
+		[ELEM_S16] = "s16", [ELEM_S8] = "s8",	  [ELEM_U8] = "u8"};
+
+	assert((size_t)e < sizeof name / sizeof *name && name[e]); /* others are of GPUs alone */
+	return name[e];
+}
+
 /* The buffer of a slot. */
 static const struct buffer *slot(const struct nest *n, int i)
 {
@@ -139,9 +150,9 @@ static void slots(const struct nest *n, const char *prefix, struct buf *out)
 			buf_fmt(out, "pack%d", i);
 		else
 			buf_str(out, "NULL");
-		if (b->elem == ELEM_BF16) {
+		if (b->elem != ELEM_F32) {
 			buf_str(out, ", ");
-			constant(prefix, "bf16", out);
+			constant(prefix, elem_name(b->elem), out);
 		}
 		buf_str(out, "},\n");
 	}
@@ -247,7 +258,7 @@ int source_kernel(const struct piece *p, const char *prefix, struct buf *out, st
 }
 
 /* Definitions are of floats. Here they read and write what the kernels do, which take the bias in
- * single precision. */
+ * single precision, and weights of few bits likewise. */
 static void set_types(struct nest *n, const struct workload *w)
 {
 	for (int i = 0; i < n->nbuffers; i++)
@@ -263,7 +274,8 @@ int source_definition(const struct workload *w, const char *prefix, struct buf *
 	int rc;
 
 	nest_init(n, &a, w->op->name);
-	rc = workload_define(w, 0, n, e);
+	rc = workload_define(w, dtype_is_int(w->dtype.src), n,
+			     e); /* sums of whole numbers are exact */
 	if (!rc) {
 		set_types(n, w);
 		buf_str(out, "/* ");
@@ -309,12 +321,16 @@ static void operator_text(const struct workload *w, const char *prefix, struct b
 	workload_posts(w, out);
 	buf_str(out, "\"");
 	for (int i = 0; i < TENSOR_ROLES; i++)
-		if (i < TENSOR_SCALE || i > TENSOR_ZEROS) /* what is exported has none of these */
+		if (i < TENSOR_SCALE || i > TENSOR_ZEROS)
 			buf_fmt(out, ", %lld", (long long)size[i]);
 	buf_fmt(out, ", %d, \"%s\", ", !w->rhs_const, w->dtype_text);
 	constant(prefix, dtype_name(w->dtype.src), out);
 	buf_str(out, ", ");
+	constant(prefix, dtype_name(w->dtype.wei), out);
+	buf_str(out, ", ");
 	constant(prefix, dtype_name(w->dtype.dst), out);
+	for (int i = TENSOR_SCALE; i <= TENSOR_ZEROS; i++)
+		buf_fmt(out, ", %lld", (long long)size[i]);
 	buf_ch(out, '}');
 }
 

@@ -19,7 +19,7 @@ const struct isa isa_list[] = {
 	 .dots = 1U << DTYPE_BF16 | 1U << DTYPE_U8,
 	 .tiles = 1U << DTYPE_BF16 | 1U << DTYPE_U8 | 1U << DTYPE_S8},
 	{.name = "avx512_bf16", AVX512, .dots = 1U << DTYPE_BF16 | 1U << DTYPE_U8},
-	{.name = "avx512_vnni", AVX512, .dots = 1U << DTYPE_U8, .is_for_whole = 1},
+	{.name = "avx512_vnni", AVX512, .dots = 1U << DTYPE_U8},
 	{.name = "avx512", AVX512},
 	{
 		.name = "avx2",

@@ -40,9 +40,8 @@ struct isa {
 	int vregs;		      /* vector registers */
 	int folds;		      /* is a broadcast from memory an operand of arithmetic? */
 	enum isa_masks masks;
-	unsigned dots;	  /* types of which it sums products of groups, as limits' dots */
-	unsigned tiles;	  /* types that its tile registers multiply, as limits' tiles */
-	int is_for_whole; /* what it adds to its family computes with whole numbers alone */
+	unsigned dots;	/* types of which it sums products of groups, as limits' dots */
+	unsigned tiles; /* types that its tile registers multiply, as limits' tiles */
 	int fma_per_cycle, load_per_cycle, store_per_cycle; /* vectors */
 	int issue_per_cycle;				    /* operations of any kind */
 	int fma_latency;				    /* cycles */

@@ -25,13 +25,16 @@ static double now(void)
 /* At a multiple of 64 bytes: kernels are faster there. */
 static void *tensor(size_t n, enum tlx_type type)
 {
-	float *x = aligned_alloc(64, (n * sizeof(float) + 64) / 64 * 64);
+	const size_t bytes = (n * sizeof(float) + 64) / 64 * 64;
+	float *x = aligned_alloc(64, bytes), *y = aligned_alloc(64, bytes);
+	const float step = type == TLX_F32 || type == TLX_BF16 ? 0x1p-4F : 1;
 
 	for (size_t i = 0; x && i < n; i++)
-		x[i] = (float)(i % 17) / 16 - 0.5F;
-	if (x && type == TLX_BF16)
-		tlx_to_bf16(x, (uint16_t *)x, n);
-	return x;
+		x[i] = (float)(i % 17) * step - 0.5F;
+	if (x && y)
+		tlx_from_floats(type, x, y, n);
+	free(x);
+	return y;
 }
 
 static int compare(const void *a, const void *b)
@@ -63,10 +66,13 @@ static double median(struct tlx *handle, const struct tlx_data *data)
 static double measure(const struct tlx_op *op, int threads, const struct tlx_kernel **kernel)
 {
 	float *weights = tensor(op->weights, TLX_F32), *bias = tensor(op->bias, TLX_F32);
-	void *src = tensor(op->src, op->src_type), *rhs = tensor(op->weights, op->src_type);
+	float *scale = tensor(op->scale, TLX_F32), *shift = tensor(op->shift, TLX_F32);
+	float *pad = tensor(op->pad, TLX_F32), *zeros = tensor(op->zeros, TLX_F32);
+	void *src = tensor(op->src, op->src_type), *rhs = tensor(op->weights, op->weights_type);
 	void *mul = tensor(op->mul, op->dst_type), *dst = tensor(op->dst, op->dst_type);
+	const struct tlx_constants constants = {weights, bias, scale, shift, pad, zeros};
 	const struct tlx_data data = {src, dst, mul, rhs};
-	struct tlx *handle = tlx_create(op, weights, bias, threads);
+	struct tlx *handle = tlx_create_with(op, &constants, threads);
 	double seconds = -1;
 
 	if (handle && src && rhs && mul && dst) {
@@ -78,6 +84,10 @@ static double measure(const struct tlx_op *op, int threads, const struct tlx_ker
 	free(weights);
 	free(rhs);
 	free(bias);
+	free(scale);
+	free(shift);
+	free(pad);
+	free(zeros);
 	free(mul);
 	free(dst);
 	return seconds;

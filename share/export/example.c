@@ -15,8 +15,8 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Zeros, which are the same in bf16 and take less there, at a multiple of 64 bytes: kernels are
- * faster there. */
+/* Zeros, which are the same in every type and take most room as floats, at a multiple of 64 bytes:
+ * kernels are faster there. */
 static float *tensor(size_t n)
 {
 	size_t bytes = (n * sizeof(float) + 64) / 64 * 64;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	const struct tlx_op *op = argc > 2 ? tlx_find(argv[1], argv[2], NULL, NULL) : tlx_at(0);
 	int threads = argc > 3 ? atoi(argv[3]) : 2;
 	struct tlx_data data = {NULL, NULL, NULL, NULL};
-	float *weights, *bias;
+	float *weights, *bias, *scale, *shift, *pad, *zeros;
 	struct tlx *handle;
 
 	if (!op) {
@@ -64,12 +64,18 @@ int main(int argc, char **argv)
 	}
 	weights = tensor(op->weights);
 	bias = tensor(op->bias);
+	scale = tensor(op->scale);
+	shift = tensor(op->shift);
+	pad = tensor(op->pad);
+	zeros = tensor(op->zeros);
 	data.src = tensor(op->src);
 	data.mul = tensor(op->mul);
 	data.dst = tensor(op->dst);
 	data.rhs = weights;
 
-	handle = tlx_create(op, weights, bias, threads);
+	/* Without scales and zero points, tlx_create(op, weights, bias, threads) does the same. */
+	handle = tlx_create_with(
+		op, &(struct tlx_constants){weights, bias, scale, shift, pad, zeros}, threads);
 	if (!handle || tlx_run_data(handle, &data)) {
 		perror("example");
 		return 1;
@@ -79,6 +85,10 @@ int main(int argc, char **argv)
 	tlx_destroy(handle);
 	free(weights);
 	free(bias);
+	free(scale);
+	free(shift);
+	free(pad);
+	free(zeros);
 	free((void *)data.src);
 	free((void *)data.mul);
 	free(data.dst);

@@ -8,46 +8,84 @@
 
 #include "tlx_kernels.h"
 
-/* Difference over the largest value, of results in single precision and in bf16. */
-static const double most[] = {[TLX_F32] = 1e-4, [TLX_BF16] = 0x1p-7};
+/* The difference that results may have: over the largest value; of whole numbers in steps, as what
+ * lies halfway between two of them may go to either. */
+static const double most[] = {[TLX_F32] = 1e-4, [TLX_BF16] = 0x1p-7, [TLX_S8] = 1, [TLX_U8] = 1};
 
-static float *filled(size_t n, double scale, uint32_t seed)
+static int is_whole(enum tlx_type type)
+{
+	return type != TLX_F32 && type != TLX_BF16;
+}
+
+/* Numbers from `from` to `to`. */
+static float *between(size_t n, double from, double to, uint32_t seed)
 {
 	float *x = malloc((n ? n : 1) * sizeof *x);
 
 	for (size_t i = 0; x && i < n; i++) {
 		seed = seed * 1664525u + 1013904223u;
-		x[i] = (float)(scale * ((int32_t)seed * 0x1p-31));
+		x[i] = (float)(from + (to - from) * (seed * 0x1p-32));
 	}
 	return x;
 }
 
-/* The same in a type, in the place of floats. */
-static void *typed(float *x, size_t n, enum tlx_type type)
+/* Values of a type, as floats: of reals those up to `scale`, else all that 8 or 4 bits have. */
+static float *filled(size_t n, enum tlx_type type, double scale, uint32_t seed)
 {
-	if (x && type == TLX_BF16)
-		tlx_to_bf16(x, (uint16_t *)x, n);
+	float *x = type == TLX_U8   ? between(n, 0, 255, seed)
+		   : type == TLX_U4 ? between(n, 0, 15, seed)
+		   : is_whole(type) ? between(n, -128, 127, seed)
+				    : between(n, -scale, scale, seed);
+
+	for (size_t i = 0; x && is_whole(type) && i < n; i++)
+		x[i] = nearbyintf(x[i]);
 	return x;
 }
 
-/* rhs: the weights in the source's type, where they are computed. */
+/* The same in the type, in the place of floats. */
+static void *typed(size_t n, enum tlx_type type, double scale, uint32_t seed)
+{
+	float *x = filled(n, type, scale, seed);
+	void *y = malloc((n ? n : 1) * sizeof *x);
+
+	if (x && y)
+		tlx_from_floats(type, x, y, n);
+	free(x);
+	return y;
+}
+
+/* rhs: the weights in their type, where they are computed. */
 struct data {
-	float *weights, *bias;
+	float *weights, *bias, *scale, *shift, *pad, *zeros;
 	void *src, *rhs, *add, *mul, *dst;
 };
 
+/* Factors that make of sums of whole numbers results which fit 8 bits, mostly. */
+static double factor(const struct tlx_op *op)
+{
+	const double values = (double)op->weights / (double)(op->scale ? op->scale : 1);
+
+	return is_whole(op->src_type) ? 0.02 / sqrt(values) : 0.1;
+}
+
 static int make(const struct tlx_op *op, struct data *d)
 {
-	double scale = op->weights ? sqrt((double)op->dst / (double)op->weights) : 1;
+	double scale = op->weights ? fmin(sqrt((double)op->dst / (double)op->weights), 1) : 1;
+	const enum tlx_type bias = is_whole(op->src_type) ? TLX_S32 : TLX_F32;
 
-	d->src = typed(filled(op->src, 1, 1), op->src, op->src_type);
-	d->weights = filled(op->weights, scale < 1 ? scale : 1, 2);
-	d->rhs = typed(filled(op->weights, scale < 1 ? scale : 1, 2), op->weights, op->src_type);
-	d->bias = filled(op->bias, 1, 3);
-	d->add = typed(filled(op->add, 1, 4), op->add, op->dst_type);
-	d->mul = typed(filled(op->mul, 1, 5), op->mul, op->dst_type);
-	d->dst = filled(op->dst, 0, 6);
-	return d->src && d->weights && d->rhs && d->bias && d->add && d->mul && d->dst;
+	d->src = typed(op->src, op->src_type, 1, 1);
+	d->weights = filled(op->weights, op->weights_type, scale, 2);
+	d->rhs = typed(op->weights, op->weights_type, scale, 2);
+	d->bias = filled(op->bias, bias, 1, 3);
+	d->add = typed(op->add, op->dst_type, 1, 4);
+	d->mul = typed(op->mul, op->dst_type, 1, 5);
+	d->scale = between(op->scale, 0.5 * factor(op), factor(op), 6);
+	d->shift = filled(op->shift, op->dst_type, 1, 7);
+	d->pad = filled(op->pad, op->src_type, 1, 8);
+	d->zeros = filled(op->zeros, op->weights_type, 1, 9);
+	d->dst = filled(op->dst, TLX_F32, 0, 10);
+	return d->src && d->weights && d->rhs && d->bias && d->add && d->mul && d->scale &&
+	       d->shift && d->pad && d->zeros && d->dst;
 }
 
 static void drop(struct data *d)
@@ -56,6 +94,10 @@ static void drop(struct data *d)
 	free(d->weights);
 	free(d->rhs);
 	free(d->bias);
+	free(d->scale);
+	free(d->shift);
+	free(d->pad);
+	free(d->zeros);
 	free(d->add);
 	free(d->mul);
 	free(d->dst);
@@ -65,7 +107,9 @@ static void drop(struct data *d)
 static const char *compute(const struct tlx_op *op, struct data *d, int threads, enum tlx_isa isa)
 {
 	const struct tlx_data operands = {d->src, d->dst, d->mul, d->rhs};
-	struct tlx *h = tlx_create_for(op, d->weights, d->bias, threads, isa);
+	const struct tlx_constants constants = {d->weights, d->bias, d->scale,
+						d->shift,   d->pad,  d->zeros};
+	struct tlx *h = tlx_create_for(op, &constants, threads, isa);
 	const char *name = h ? tlx_kernel_name(h) : NULL;
 
 	if (op->add)
@@ -82,23 +126,15 @@ static double larger(double x, double y)
 	return x > y || isnan(x) ? x : y;
 }
 
-static double difference(const float *x, const float *y, size_t n)
+static double difference(const struct tlx_op *op, const float *x, const float *y)
 {
 	double largest = 1e-30, apart = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < op->dst; i++) {
 		largest = fmax(largest, fabs(y[i]));
 		apart = larger(apart, fabs((double)x[i] - y[i]));
 	}
-	return apart / largest;
-}
-
-static void result(const struct tlx_op *op, const struct data *d, float *to)
-{
-	if (op->dst_type == TLX_BF16)
-		tlx_from_bf16(d->dst, to, op->dst);
-	else
-		memcpy(to, d->dst, op->dst * sizeof(float));
+	return is_whole(op->dst_type) ? apart : apart / largest;
 }
 
 static int has_kernel(const struct tlx_op *op, int isa)
@@ -116,7 +152,7 @@ static int check(const struct tlx_op *op)
 	const char *name = NULL;
 	double worst = 0;
 	struct data d;
-	float *expected = filled(op->dst, 0, 0), *got = filled(op->dst, 0, 0);
+	float *expected = between(op->dst, 0, 0, 0), *got = between(op->dst, 0, 0, 0);
 	int fine = make(op, &d) && expected && got;
 
 	for (int isa = TLX_DEFINITION; fine && isa <= TLX_AVX512_AMX; isa++)
@@ -124,11 +160,11 @@ static int check(const struct tlx_op *op)
 			name = compute(op, &d, threads, isa);
 			fine = name != NULL;
 			if (fine)
-				result(op, &d, got);
+				tlx_to_floats(op->dst_type, d.dst, got, op->dst);
 			if (fine && isa == TLX_DEFINITION && threads == 1)
 				memcpy(expected, got, op->dst * sizeof(float));
 			else if (fine)
-				worst = larger(worst, difference(got, expected, op->dst));
+				worst = larger(worst, difference(op, got, expected));
 		}
 	fine = fine && worst <= most[op->dst_type];
 	printf("%s: %s %s %s %s %s: %s, error %.2g\n", fine ? "ok" : "not ok", op->op, op->prob,

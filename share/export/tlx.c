@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include "tlx_kernels.h"
 
@@ -60,7 +61,17 @@ const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layo
 
 size_t tlx_type_bytes(enum tlx_type type)
 {
-	return type == TLX_BF16 ? sizeof(uint16_t) : sizeof(float);
+	switch (type) {
+	case TLX_BF16:
+	case TLX_S16:
+		return 2;
+	case TLX_S8:
+	case TLX_U8:
+	case TLX_U4:
+		return 1;
+	default:
+		return 4;
+	}
 }
 
 /* To the nearest, ties to even. NaN stays NaN. */
@@ -86,6 +97,49 @@ void tlx_from_bf16(const uint16_t *from, float *to, size_t n)
 	}
 }
 
+/* The whole number that is nearest to x, or the end of the range. */
+static long whole(float x, long least, long most)
+{
+	if (!(x > (float)least))
+		return least;
+	return x >= (float)most ? most : _mm_cvtss_si32(_mm_set_ss(x));
+}
+
+void tlx_from_floats(enum tlx_type type, const float *from, void *to, size_t n)
+{
+	if (type == TLX_F32)
+		memcpy(to, from, n * sizeof *from);
+	else if (type == TLX_BF16)
+		tlx_to_bf16(from, to, n);
+	else if (type == TLX_S32)
+		for (size_t i = 0; i < n; i++)
+			((int32_t *)to)[i] = (int32_t)whole(from[i], INT32_MIN, INT32_MAX);
+	else if (type == TLX_S16)
+		for (size_t i = 0; i < n; i++)
+			((int16_t *)to)[i] = (int16_t)whole(from[i], INT16_MIN, INT16_MAX);
+	else if (type == TLX_S8)
+		for (size_t i = 0; i < n; i++)
+			((int8_t *)to)[i] = (int8_t)whole(from[i], INT8_MIN, INT8_MAX);
+	else
+		for (size_t i = 0; i < n; i++)
+			((uint8_t *)to)[i] =
+				(uint8_t)whole(from[i], 0, type == TLX_U4 ? 15 : UINT8_MAX);
+}
+
+void tlx_to_floats(enum tlx_type type, const void *from, float *to, size_t n)
+{
+	if (type == TLX_F32)
+		memcpy(to, from, n * sizeof *to);
+	else if (type == TLX_BF16)
+		tlx_from_bf16(from, to, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			to[i] = type == TLX_S32	  ? (float)((const int32_t *)from)[i]
+				: type == TLX_S16 ? ((const int16_t *)from)[i]
+				: type == TLX_S8  ? ((const int8_t *)from)[i]
+						  : ((const uint8_t *)from)[i];
+}
+
 /* ---- the CPU ---- */
 
 /* AVX512_BF16, which old compilers have no word for. */
@@ -94,6 +148,14 @@ static int has_bf16(void)
 	unsigned a, b, c, d;
 
 	return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
+}
+
+/* AVX512_VNNI, which sums products of four numbers of 8 bits. */
+static int has_vnni(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
 }
 
 /* AMX, and may this process use its tiles? Linux gives them to who asks. */
@@ -116,24 +178,28 @@ static enum tlx_isa isa_of_cpu(void)
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-		return !has_bf16() ? TLX_AVX512 : has_amx() ? TLX_AVX512_AMX : TLX_AVX512_BF16;
+		return !has_vnni()   ? TLX_AVX512
+		       : !has_bf16() ? TLX_AVX512_VNNI
+		       : !has_amx()  ? TLX_AVX512_BF16
+				     : TLX_AVX512_AMX;
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? TLX_AVX2
 									       : TLX_SCALAR;
 }
 
 static enum tlx_isa isa_asked(void)
 {
+	static const char *const name[] = {[TLX_DEFINITION] = "definition",
+					   [TLX_SCALAR] = "scalar",
+					   [TLX_AVX2] = "avx2",
+					   [TLX_AVX512] = "avx512",
+					   [TLX_AVX512_VNNI] = "avx512_vnni",
+					   [TLX_AVX512_BF16] = "avx512_bf16"};
 	const char *isa = getenv("TLX_ISA");
+	int i = 0;
 
-	if (isa && !strcmp(isa, "definition"))
-		return TLX_DEFINITION;
-	if (isa && !strcmp(isa, "scalar"))
-		return TLX_SCALAR;
-	if (isa && !strcmp(isa, "avx2"))
-		return TLX_AVX2;
-	if (isa && !strcmp(isa, "avx512_bf16"))
-		return TLX_AVX512_BF16;
-	return isa && !strcmp(isa, "avx512") ? TLX_AVX512 : TLX_AVX512_AMX;
+	while (isa && i < TLX_AVX512_AMX && strcmp(isa, name[i]) != 0)
+		i++;
+	return isa ? (enum tlx_isa)i : TLX_AVX512_AMX;
 }
 
 static const struct tlx_kernel *choose(const struct tlx_op *op, enum tlx_isa most)
@@ -172,17 +238,34 @@ static void lay_out(struct tlx *h)
 	}
 }
 
-static int is_kept(const struct tlx *h, const struct tlx_slot *s)
+/* The constant that a slot is made of; NULL: it is none. */
+static const float *constant(const struct tlx_op *op, const struct tlx_slot *s,
+			     const struct tlx_constants *c)
 {
-	return s->kind == TLX_BIAS || (s->kind == TLX_WEIGHTS && !h->op->rhs_computed);
+	switch (s->kind) {
+	case TLX_WEIGHTS:
+		return op->rhs_computed ? NULL : c->weights;
+	case TLX_BIAS:
+		return c->bias;
+	case TLX_SCALE:
+		return c->scale;
+	case TLX_SHIFT:
+		return c->shift;
+	case TLX_PAD:
+		return c->pad;
+	case TLX_ZEROS:
+		return c->zeros;
+	default:
+		return NULL;
+	}
 }
 
-static size_t kept_bytes(const struct tlx *h)
+static size_t kept_bytes(const struct tlx *h, const struct tlx_constants *c)
 {
 	size_t bytes = 0;
 
 	for (int i = 0; i < h->kernel->nslots; i++)
-		if (is_kept(h, &h->kernel->slot[i]))
+		if (constant(h->op, &h->kernel->slot[i], c))
 			bytes += lines(tlx_slot_bytes(&h->kernel->slot[i]));
 	return bytes;
 }
@@ -208,22 +291,23 @@ static int keep_slot(const struct tlx_slot *s, const float *from, void *to)
 	if (!made)
 		return -1;
 	pack(s, from, made);
-	tlx_to_bf16(made, to, s->size);
+	tlx_from_floats(s->type, made, to, s->size);
 	free(made);
 	return 0;
 }
 
-static int keep(struct tlx *h, const float *weights, const float *bias)
+static int keep(struct tlx *h, const struct tlx_constants *c)
 {
 	char *to = h->packed;
 
 	for (int i = 0; i < h->kernel->nslots; i++) {
 		const struct tlx_slot *s = &h->kernel->slot[i];
+		const float *from = constant(h->op, s, c);
 
-		if (!is_kept(h, s))
+		if (!from)
 			continue;
 		h->ready[i] = to;
-		if (keep_slot(s, s->kind == TLX_BIAS ? bias : weights, to))
+		if (keep_slot(s, from, to))
 			return -1;
 		to += lines(tlx_slot_bytes(s));
 	}
@@ -237,13 +321,20 @@ static int too_many(int threads)
 	       threads > THREADS_EACH_CPU * sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
+static int lacks_constant(const struct tlx_op *op, const struct tlx_constants *c)
+{
+	return (op->weights && !op->rhs_computed && !c->weights) || (op->bias && !c->bias) ||
+	       (op->scale && !c->scale) || (op->shift && !c->shift) || (op->pad && !c->pad) ||
+	       (op->zeros && !c->zeros);
+}
+
+struct tlx *tlx_create_for(const struct tlx_op *op, const struct tlx_constants *constants,
 			   int threads, enum tlx_isa most)
 {
 	struct tlx *h;
 
-	if (!op || threads < 1 || too_many(threads) ||
-	    (op->weights && !op->rhs_computed && !weights) || (op->bias && !bias)) {
+	if (!op || !constants || threads < 1 || too_many(threads) ||
+	    lacks_constant(op, constants)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -254,9 +345,9 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 	h->kernel = choose(op, most);
 	h->threads = h->kernel->alone ? 1 : threads;
 	lay_out(h);
-	h->packed = aligned(kept_bytes(h));
+	h->packed = aligned(kept_bytes(h, constants));
 	h->scratch = aligned(h->scratch_bytes);
-	if (!h->packed || !h->scratch || keep(h, weights, bias) || tlx_team_start(h->threads)) {
+	if (!h->packed || !h->scratch || keep(h, constants) || tlx_team_start(h->threads)) {
 		tlx_destroy(h);
 		errno = ENOMEM;
 		return NULL;
@@ -265,10 +356,18 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 	return h;
 }
 
+struct tlx *tlx_create_with(const struct tlx_op *op, const struct tlx_constants *constants,
+			    int threads)
+{
+	return tlx_create_for(op, constants, threads, isa_asked());
+}
+
 struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const float *bias,
 		       int threads)
 {
-	return tlx_create_for(op, weights, bias, threads, isa_asked());
+	const struct tlx_constants c = {.weights = weights, .bias = bias};
+
+	return tlx_create_with(op, &c, threads);
 }
 
 void tlx_destroy(struct tlx *h)
@@ -310,6 +409,10 @@ static void *operand(const struct tlx *h, int i, const struct tlx_data *d, void 
 	case TLX_WEIGHTS:
 		return h->op->rhs_computed ? (void *)d->rhs : h->ready[i];
 	case TLX_BIAS:
+	case TLX_SCALE:
+	case TLX_SHIFT:
+	case TLX_PAD:
+	case TLX_ZEROS:
 		return h->ready[i];
 	default:
 		return (char *)scratch + h->offset[i];

@@ -7,15 +7,26 @@
  * kernel columns (conv2d) or k x n, row by row (matmul), the bias one value an output channel or
  * column.
  *
- * Elements are single precision (float), or bf16: the upper half of a float, in 16 bits (uint16_t).
- * An operator says which its source and its result are; a right side that is computed is as the
- * source, and what is added or multiplied is as the result. Weights and bias of a handle are always
- * given in single precision. tlx_to_bf16() rounds floats to the nearest bf16.
+ * Elements are single precision (float), bf16 (the upper half of a float, in 16 bits: uint16_t), or
+ * whole numbers of 8 or 32 bits (int8_t, uint8_t, int32_t). An operator says which its source, its
+ * weights and its result are; a right side that is computed is as the weights, and what is added or
+ * multiplied is as the result. The constant operands of a handle are always given in single
+ * precision, also where they are whole numbers. tlx_from_floats() and tlx_to_floats() convert.
+ *
+ * Operators in 8 bits sum products of whole numbers, and begin with the bias, which is a whole
+ * number, too. Their post-ops: "scale" multiplies with a factor of the output channel or column,
+ * which is the scale of the source by that of the weights over that of the result; "shift" adds the
+ * zero point of the result, a value of each channel, to the rounded result; "pad" gives the value
+ * of each input channel outside of the image: the zero point of the source. The zero point of the
+ * source itself is part of the bias: bias - zero point * (sum of the weights of the channel).
+ * Operators with "groups(a)" multiply by weights of few bits: the real weight is (weight - zero
+ * point) * scale, with a scale, and with "zeros" a zero point, of each a rows of a column, k / a x
+ * n; without "zeros" the zero point is 8 (u4) or 128 (u8).
  *
  * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
  * CPU is asked when a handle is made; the environment variable
- * TLX_ISA=avx512|avx2|scalar|definition makes it take a kernel for less than the CPU has (avx512:
- * one without the instructions for bf16).
+ * TLX_ISA=avx512_bf16|avx512_vnni|avx512|avx2|scalar|definition makes it take a kernel for less
+ * than the CPU has (avx512: one without the instructions for bf16 and for 8 bits).
  */
 #ifndef TLX_H
 #define TLX_H
@@ -27,7 +38,8 @@
 extern "C" {
 #endif
 
-enum tlx_type { TLX_F32, TLX_BF16 };
+/* Weights alone are of 4 bits (0 to 15, as floats), packed weights alone of 16. */
+enum tlx_type { TLX_F32, TLX_BF16, TLX_S32, TLX_S16, TLX_S8, TLX_U8, TLX_U4 };
 
 /* What the library holds. */
 struct tlx_op {
@@ -35,8 +47,9 @@ struct tlx_op {
 	/* Elements of each tensor; 0: the operator has none. */
 	size_t src, weights, bias, add, mul, dst;
 	int rhs_computed; /* matmul: the right side is an operand of each call, not of the handle */
-	const char *dtype; /* "f32", "bf16", or "bf16:bf16:f32": source, weights, result */
-	enum tlx_type src_type, dst_type; /* the same as numbers */
+	const char *dtype; /* "f32", "bf16", or "u8:s8:f32": source, weights, result */
+	enum tlx_type src_type, weights_type, dst_type; /* the same as numbers */
+	size_t scale, shift, pad, zeros;		/* elements, likewise */
 };
 size_t tlx_count(void);
 const struct tlx_op *tlx_at(size_t i);
@@ -48,6 +61,10 @@ const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layo
 const struct tlx_op *tlx_find_typed(const char *op, const char *prob, const char *layout,
 				    const char *post, const char *dtype);
 size_t tlx_type_bytes(enum tlx_type type); /* of an element */
+/* Rounds to the nearest of the type, ties to even; whole numbers end where the type does, and what
+ * is no number becomes the smallest of them. */
+void tlx_from_floats(enum tlx_type type, const float *from, void *to, size_t n);
+void tlx_to_floats(enum tlx_type type, const void *from, float *to, size_t n);
 void tlx_to_bf16(const float *from, uint16_t *to, size_t n);
 void tlx_from_bf16(const uint16_t *from, float *to, size_t n);
 
@@ -56,6 +73,14 @@ void tlx_from_bf16(const uint16_t *from, float *to, size_t n);
  * there are more than 64 threads and more than 4 for each CPU (EINVAL). */
 struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const float *bias,
 		       int threads);
+/* The same for operators that have more constant operands; NULL for those that it lacks. */
+struct tlx_constants {
+	const float *weights, *bias;
+	const float *scale, *shift, *pad; /* in 8 bits */
+	const float *zeros;		  /* of groups of weights, as their scale */
+};
+struct tlx *tlx_create_with(const struct tlx_op *op, const struct tlx_constants *constants,
+			    int threads);
 void tlx_destroy(struct tlx *handle);
 /* "avx512: winograd vl=16 nv=2 ..": the kernel that a handle runs. */
 const char *tlx_kernel_name(const struct tlx *handle);

@@ -13,7 +13,15 @@
 extern "C" {
 #endif
 
-enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512, TLX_AVX512_BF16, TLX_AVX512_AMX };
+enum tlx_isa {
+	TLX_DEFINITION,
+	TLX_SCALAR,
+	TLX_AVX2,
+	TLX_AVX512,
+	TLX_AVX512_VNNI,
+	TLX_AVX512_BF16,
+	TLX_AVX512_AMX
+};
 enum { TLX_MAX_SLOTS = 32 };
 
 typedef void tlx_function(const long *params, void *const *buffers, long thread, long threads,
@@ -26,6 +34,10 @@ enum tlx_slot_kind {
 	TLX_BIAS,
 	TLX_ADD,
 	TLX_MUL,
+	TLX_SCALE,
+	TLX_SHIFT,
+	TLX_PAD,
+	TLX_ZEROS,
 	TLX_DST,
 	TLX_WORKSPACE, /* `size` elements for each thread */
 	TLX_TEAM,      /* `size` elements for all threads together */
@@ -33,8 +45,8 @@ enum tlx_slot_kind {
 struct tlx_slot {
 	enum tlx_slot_kind kind;
 	size_t size; /* elements */
-	/* Not NULL: the kernel reads the weights or the bias as this function packs them, size
-	 * floats, which are then rounded to the type. */
+	/* Not NULL: the kernel reads the weights or another constant as this function packs them,
+	 * size floats, which are then rounded to the type. */
 	void (*pack)(const float *from, float *to);
 	enum tlx_type type; /* of the elements */
 };
@@ -67,8 +79,8 @@ struct tlx_entry {
 extern const struct tlx_entry tlx_table[];
 extern const size_t tlx_table_size;
 
-/* As tlx_create(), by no more than this instruction set. */
-struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
+/* As tlx_create_with(), by no more than this instruction set. */
+struct tlx *tlx_create_for(const struct tlx_op *op, const struct tlx_constants *constants,
 			   int threads, enum tlx_isa most);
 /* The kernel that a handle runs. */
 const struct tlx_kernel *tlx_kernel_of(const struct tlx *handle);
