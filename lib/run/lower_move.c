@@ -4,13 +4,37 @@
 #include "lib/run/gather.h"
 #include "lib/run/lower.h"
 
+/* Where the elements of input 0 are, for a view of them: those of 8 bits, where it is dequantized
+ * from some. */
+static int seen(struct lowering *l, const struct graph_node *n, struct place *out, struct err *e)
+{
+	const struct pointwise *m = n->in[0] < 0 ? NULL : lower_dequantized(l, n->in[0]);
+
+	if (!m)
+		return lower_get_made(l, n->in[0], out, e);
+	*out = m->in[0];
+	return 0;
+}
+
+/* Makes a view of seen() an output. */
+static void put_view(struct lowering *l, const struct graph_node *n, int value,
+		     const struct place *p)
+{
+	const struct pointwise *m = lower_dequantized(l, n->in[0]);
+
+	if (m)
+		lower_put_dequantized(l, value, m, p);
+	else
+		lower_put(l, value, p);
+}
+
 int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p;
 
-	if (lower_get_made(l, n->in[0], &p, e))
+	if (seen(l, n, &p, e))
 		return -1;
-	lower_put(l, n->out[0], &p);
+	put_view(l, n, n->out[0], &p);
 	return 0;
 }
 
@@ -33,12 +57,12 @@ int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
 
-	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (seen(l, n, &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_count(&p) != place_count(&shape))
 		return lower_bad(l, n, e, "has another number of elements than its input");
 	reshape(l, n, &p, shape.rank, shape.dim, &to);
-	lower_put(l, n->out[0], &to);
+	put_view(l, n, n->out[0], &to);
 	return 0;
 }
 
@@ -47,7 +71,7 @@ int lower_transpose(struct lowering *l, const struct graph_node *n, struct err *
 	const struct attr *perm = node_attr(n, "perm");
 	struct place p, to;
 
-	if (lower_get_made(l, n->in[0], &p, e))
+	if (seen(l, n, &p, e))
 		return -1;
 	to = p;
 	for (int i = 0; i < p.rank; i++) {
@@ -58,7 +82,7 @@ int lower_transpose(struct lowering *l, const struct graph_node *n, struct err *
 		to.dim[i] = p.dim[from];
 		to.stride[i] = p.stride[from];
 	}
-	lower_put(l, n->out[0], &to);
+	put_view(l, n, n->out[0], &to);
 	return 0;
 }
 
@@ -79,7 +103,7 @@ int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 	int64_t first[PLACE_RANK] = {0}, step[PLACE_RANK];
 	struct place p, shape;
 
-	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (seen(l, n, &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (infer_list(l->g, n, "starts", 1, &nstart, &start) != 1 ||
 	    infer_list(l->g, n, "ends", 2, &nend, &end) != 1 || nstart != nend ||
@@ -101,13 +125,12 @@ int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 		step[axis] = by;
 		backwards |= by < 0;
 	}
-	if (backwards) {
-		lower_as(l, &p, ELEM_F32, node_label(l->g, n), &p);
-		return lower_slice_picks(l, n, &p, first, step, e);
-	}
+	if (backwards)
+		return lower_get(l, n->in[0], &p, e) ? -1
+						     : lower_slice_picks(l, n, &p, first, step, e);
 	for (int i = 0; i < p.rank; i++)
 		cut(&p, i, first[i], step[i], shape.dim[i]);
-	lower_put(l, n->out[0], &p);
+	put_view(l, n, n->out[0], &p);
 	return 0;
 }
 
@@ -117,7 +140,7 @@ int lower_split(struct lowering *l, const struct graph_node *n, struct err *e)
 	int axis;
 	int64_t first = 0;
 
-	if (lower_get_made(l, n->in[0], &p, e))
+	if (seen(l, n, &p, e))
 		return -1;
 	axis = infer_axis(node_int(n, "axis", 0), p.rank);
 	if (axis < 0)
@@ -131,7 +154,7 @@ int lower_split(struct lowering *l, const struct graph_node *n, struct err *e)
 			return -1;
 		cut(&part, axis, first, 1, shape.dim[axis]);
 		first += shape.dim[axis];
-		lower_put(l, n->out[i], &part);
+		put_view(l, n, n->out[i], &part);
 	}
 	if (first < p.dim[axis] && (node_attr(n, "split") || node_in(l->g, n, 1)))
 		return lower_bad(l, n, e, "splits %lld into parts of %lld in all",
@@ -143,20 +166,22 @@ int lower_expand(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place p, shape, to;
 
-	if (lower_get_made(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+	if (seen(l, n, &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (place_broadcast(&p, shape.rank, shape.dim, &to))
 		return lower_bad(l, n, e, "does not fit its shape");
-	lower_put(l, n->out[0], &to);
+	put_view(l, n, n->out[0], &to);
 	return 0;
 }
 
 /* One index that is known: a view. */
 static int pick(struct lowering *l, const struct graph_node *n, int axis, int64_t index,
-		const struct place *from, struct err *e)
+		struct err *e)
 {
-	struct place p = *from, shape, to;
+	struct place p, shape, to;
 
+	if (seen(l, n, &p, e))
+		return -1;
 	index += index < 0 ? p.dim[axis] : 0;
 	if (index < 0 || index >= p.dim[axis])
 		return lower_bad(l, n, e, "has an index that lies outside");
@@ -165,7 +190,7 @@ static int pick(struct lowering *l, const struct graph_node *n, int axis, int64_
 		return -1;
 	if (!place_reshape(&p, shape.rank, shape.dim, &to))
 		return lower_bad(l, n, e, "has a shape that its input does not explain");
-	lower_put(l, n->out[0], &to);
+	put_view(l, n, n->out[0], &to);
 	return 0;
 }
 
@@ -177,13 +202,15 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 	double known;
 	int axis;
 
-	if (lower_get(l, n->in[0], &data, e))
+	if (lower_shape(l, n->in[0], &data, e))
 		return -1;
 	axis = infer_axis(node_int(n, "axis", 0), data.rank);
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
 	if (lower_number(l, n->in[1], &known))
-		return pick(l, n, axis, (int64_t)known, &data, e);
+		return pick(l, n, axis, (int64_t)known, e);
+	if (lower_get(l, n->in[0], &data, e))
+		return -1;
 	lower_dense(l, &data, NULL, node_label(l->g, n), &data);
 	if (lower_get_dense(l, n->in[1], NULL, &index, e) || lower_shape(l, n->out[0], &to, e))
 		return -1;
