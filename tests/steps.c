@@ -11,13 +11,14 @@
 #include "lib/nest/check.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"
-#include "lib/run/interleave.h"
 #include "lib/run/largest.h"
 #include "lib/run/place.h"
+#include "lib/run/permute.h"
 #include "lib/run/pointwise.h"
 #include "lib/run/pool.h"
 #include "lib/run/rescale.h"
 #include "lib/run/rows.h"
+#include "lib/run/table.h"
 #include "tests/tap.h"
 
 enum { THREADS = 3, TRIES = 60, ROOM = 1 << 16 };
@@ -440,43 +441,100 @@ static int is_pool_right(int whole)
 
 static unsigned char bytes_in[ROOM], bytes_out[ROOM];
 
-/* Planes of bytes become pixels, by three threads. */
-static int is_interleaved(int64_t images, int64_t channels)
+static void pick_order(int rank, int order[PLACE_RANK])
 {
-	const int64_t dim[] = {images, channels, 5, 37}, rows = 5 * 37;
+	for (int i = 0; i < rank; i++) {
+		const int k = (int)pick(0, i);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+}
+
+static int has_run(const struct place *p)
+{
+	int i = 0;
+
+	while (i < p->rank && (p->dim[i] == 1 || p->stride[i] != 1))
+		i++;
+	return i < p->rank;
+}
+
+/* Bytes of a place in any order, which three threads copy to another one; or a part of them. */
+static int is_permuted(const int64_t dim[4])
+{
 	float *buffers[] = {(void *)bytes_in, (void *)bytes_out};
 	struct place from = {.elem = ELEM_U8}, to = from;
-	struct interleave p;
 	int order[PLACE_RANK];
+	struct permute p;
+	int64_t at[4];
 
-	order_channels_last(4, order);
-	place_dense(&from, 4, dim, NULL);
-	place_dense(&to, 4, dim, order);
-	if (!interleave_of(&from, &to, &p))
-		return 0;
+	pick_order(4, order);
+	place_dense(&from, 4, dim, order);
+	pick_order(4, order);
+	for (int i = 0; i < 4 && pick(0, 1); i++)
+		from.dim[i] -= from.dim[i] > 1;
+	place_dense(&to, 4, from.dim, order);
+	memset(bytes_out, 0, sizeof bytes_out);
+	if (!permute_of(&from, &to, &p))
+		return !has_run(&from); /* what the view leaves out has made gaps everywhere */
 	for (int i = 0; i < THREADS; i++)
-		interleave_run(&p, buffers, i, THREADS);
-	for (int64_t i = 0; i < images * rows * channels; i++) {
-		const int64_t image = i / (rows * channels), pixel = i / channels % rows;
+		permute_run(&p, buffers, i, THREADS);
+	for (int64_t i = 0; i < place_count(&to); i++) {
+		int64_t read = 0, written = 0, rest = i;
 
-		if (bytes_out[i] != bytes_in[(image * channels + i % channels) * rows + pixel])
+		for (int d = 3; d >= 0; d--) {
+			at[d] = rest % to.dim[d];
+			rest /= to.dim[d];
+			read += at[d] * from.stride[d];
+			written += at[d] * to.stride[d];
+		}
+		if (bytes_out[written] != bytes_in[read])
 			return 0;
 	}
+	return bytes_out[place_count(&to)] == 0;
+}
+
+static int are_permuted(void)
+{
+	static const int64_t dim[][4] = {{2, 3, 5, 37}, {1, 4, 6, 40},	{2, 2, 5, 37},
+					 {1, 48, 5, 7}, {3, 33, 2, 17}, {1, 1, 1, 1},
+					 {1, 1, 70, 1}, {2, 16, 1, 32}};
+
+	for (int i = 0; i < 400; i++)
+		if (!is_permuted(dim[i % (int)(sizeof dim / sizeof *dim)]))
+			return 0;
 	return 1;
 }
 
-/* Many channels, or elements of several bytes, are copied by nests. */
-static int is_not_interleaved(int64_t channels, enum elem elem)
+/* What repeats, and elements of several bytes, are copied by nests. */
+static int is_left_to_nests(enum elem elem, int64_t last)
 {
-	const int64_t dim[] = {1, channels, 5, 37};
+	const int64_t dim[] = {1, 3, 5, 37};
 	struct place from = {.elem = elem}, to = from;
-	struct interleave p;
-	int order[PLACE_RANK];
+	struct permute p;
 
-	order_channels_last(4, order);
 	place_dense(&from, 4, dim, NULL);
-	place_dense(&to, 4, dim, order);
-	return !interleave_of(&from, &to, &p);
+	place_dense(&to, 4, dim, NULL);
+	from.stride[3] = last;
+	return !permute_of(&from, &to, &p);
+}
+
+/* Looks 256 numbers up by three threads, over and over. */
+static int is_looked_up(int wide)
+{
+	float *buffers[] = {(void *)bytes_in, (void *)bytes_out};
+	struct table t = {.n = 1000, .wide = wide};
+
+	for (int i = 0; i < TABLE_VALUES; i++)
+		t.to[i] = (unsigned char)(i * 7 + 3);
+	memset(bytes_out, 0, sizeof bytes_out);
+	for (int i = 0; i < THREADS; i++)
+		table_run(&t, buffers, i, THREADS);
+	for (int64_t i = 0; i < t.n; i++)
+		if (bytes_out[i] != t.to[bytes_in[i]])
+			return 0;
+	return !bytes_out[t.n];
 }
 
 static int byte_of(const struct largest *p, unsigned char x)
@@ -533,12 +591,14 @@ static void try_bytes(void)
 
 	for (int i = 0; i < ROOM; i++)
 		bytes_in[i] = (unsigned char)pick(0, 255);
-	for (int i = 0; i < 6; i++)
-		good &= is_interleaved(1 + i / 3, 2 + i % 3);
-	ok(good, "planes of bytes become pixels");
-	ok(is_not_interleaved(5, ELEM_U8) && is_not_interleaved(3, ELEM_F32),
-	   "copies of other forms do not");
-	good = 1;
+	ok(are_permuted(), "bytes in other orders");
+	ok(is_left_to_nests(ELEM_F32, 1) && is_left_to_nests(ELEM_U8, 0),
+	   "copies of other forms stay nests");
+	ok(is_looked_up(0), "tables of bytes");
+	if (table_is_wide(lanes()))
+		ok(is_looked_up(1), "tables of bytes, many at once");
+	else
+		skip("tables of bytes, many at once: the CPU lacks AVX512_VBMI");
 	for (int i = 0; i < 4; i++)
 		good &= is_largest_right(i & 1, i & 2 ? 64 + 32 + 3 : 128);
 	ok(good, "maxima of bytes, of all numbers of channels");

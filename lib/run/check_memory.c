@@ -257,7 +257,7 @@ static int run_once(struct plan *p, int forgets, int compares, uint64_t *hash, s
 		struct step *s = &p->step[i];
 		uint64_t h;
 
-		if (s->is_constant)
+		if (s->is_constant || (s->is_idle && !s->is_copy))
 			continue;
 		layout_resolve(p, s);
 		poison(p->scratch, p->scratch_size);

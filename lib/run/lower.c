@@ -420,6 +420,7 @@ static void end(struct lowering *l)
 	free(l->computes);
 	free(l->norms);
 	free(l->copy);
+	free(l->table);
 }
 
 int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *c,
@@ -453,6 +454,8 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 		rc = lower_left_attributes(&l, e);
 	if (!rc)
 		rc = make_outputs(&l, io, e);
+	if (!rc)
+		lower_leave_tables(&l);
 	end(&l);
 	return rc;
 }

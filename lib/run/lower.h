@@ -69,6 +69,8 @@ struct lowering {
 		struct place from, to;
 	} * copy;
 	int ncopies, copy_cap;
+	struct made_table *table; /* lower_table.c */
+	int ntables, table_cap;
 };
 
 /* Makes the steps. inputs[i], outputs[i]: the memory of the graph's i-th input and output, in the
@@ -99,6 +101,9 @@ int lower_get_made(struct lowering *l, int value, struct place *out, struct err 
 /* In single precision without gaps in an order (NULL: row-major), by a copy if need be. */
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
 		    struct err *e);
+/* What a value is dequantized from is put into an order first: bytes are moved more quickly than
+ * reals. Other values stay as they are. */
+void lower_arrange(struct lowering *l, int value, const int *order);
 void lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
 		 struct place *out);
 /* The same with elements of this type. */
@@ -220,6 +225,11 @@ enum elem lower_bytes(int elem);
 const struct pointwise *lower_dequantized(const struct lowering *l, int value);
 void lower_put_dequantized(struct lowering *l, int value, const struct pointwise *like,
 			   const struct place *from);
+/* lower_table.c: computes an expression of bytes by a table, if it is a function of one of them: 1;
+ * 0: it is none. And leaves out the tables that nobody reads, behind all. */
+int lower_table(struct lowering *l, const struct pointwise *m, const char *name, const char *what,
+		struct err *e);
+void lower_leave_tables(struct lowering *l);
 /* lower_scalar.c: the axis of QuantizeLinear and DequantizeLinear, -1: there is none. Their input
  * i, one number or a vector along the axis, as an operand of the shape. */
 int lower_quantized_axis(const struct lowering *l, const struct graph_node *n, int rank,

@@ -8,6 +8,7 @@
 
 #include "lib/run/lower.h"
 #include "lib/run/rescale.h"
+#include "lib/run/table.h"
 
 /* 1.5 * 2^23: a sum with it has no bits behind the point, for numbers below 2^22. Larger ones stay
  * large. */
@@ -110,22 +111,69 @@ static int is_undone(struct lowering *l, const struct graph_node *n, enum elem e
 	return 1;
 }
 
-/* Chooses where the output goes: in the order of the first operand that has all the elements. */
+/* The operand whose order the output takes: the first that has all the elements, but among rows one
+ * that lies row by row goes before. The number of operands: none has all the elements. */
+static int leader_of(const struct pointwise *m)
+{
+	enum { IMAGE = 4 };
+	int first = m->nin;
+
+	for (int i = m->nin; i-- > 0;)
+		if (!place_repeats(&m->in[i]))
+			first = i;
+	for (int i = first; i < m->nin && m->out.rank < IMAGE; i++)
+		if (!place_repeats(&m->in[i]) && place_is_dense(&m->in[i], NULL))
+			return i;
+	return first;
+}
+
+/* Chooses where the output goes. */
 static void find_room(struct lowering *l, struct pointwise *m, int value, enum elem elem)
 {
 	const struct place *want = &l->want[value];
-	int order[PLACE_RANK], from = 0;
+	const int leader = leader_of(m);
+	int order[PLACE_RANK];
 
 	if (want->memory >= 0 && want->elem == elem) {
 		m->out = *want;
 		return;
 	}
-	while (from < m->nin && place_repeats(&m->in[from]))
-		from++;
-	if (from < m->nin)
-		place_order(&m->in[from], order);
-	place_dense(&m->out, m->out.rank, m->out.dim, from < m->nin ? order : NULL);
+	if (leader < m->nin)
+		place_order(&m->in[leader], order);
+	place_dense(&m->out, m->out.rank, m->out.dim, leader < m->nin ? order : NULL);
 	lower_room_as(l, &m->out, elem);
+}
+
+/* Operands of bytes in another order than the output's are copied: vectors of the copy are quicker
+ * than an expression without vectors. */
+static void align(struct lowering *l, struct pointwise *m, const char *name)
+{
+	int order[PLACE_RANK];
+
+	place_order(&m->out, order);
+	for (int i = 0; i < m->nin && m->nin > 1; i++)
+		if (elem_size(m->in[i].elem) == 1 && !place_repeats(&m->in[i]) &&
+		    place_pitch(&m->in[i], order) == 0)
+			lower_dense(l, &m->in[i], order, name, &m->in[i]);
+}
+
+/* Computes an expression whose result has 8 bits: by a table, or by multiply-adds where these are
+ * quicker. */
+static int compute(struct lowering *l, struct pointwise *m, const char *name, const char *what,
+		   struct err *e)
+{
+	const int is_wide = table_is_wide(l->lanes);
+	int rc;
+
+	if (!is_wide)
+		rescale_find(m);
+	rc = m->sum.is ? 0 : lower_table(l, m, name, what, e);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	align(l, m, name);
+	if (is_wide)
+		rescale_find(m);
+	return lower_pointwise(l, m, name, what, e);
 }
 
 /* Makes round(x / scale) + zero; the store cuts off what the type does not have. */
@@ -153,9 +201,8 @@ static int quantize(struct lowering *l, const struct graph_node *n, enum elem el
 		pointwise_op(m, PW_ADD, x, y);
 	}
 	find_room(l, m, n->out[0], elem);
-	rescale_find(m);
 	lower_put(l, n->out[0], &m->out);
-	return lower_pointwise(l, m, node_label(l->g, n), n->type, e);
+	return compute(l, m, node_label(l->g, n), n->type, e);
 }
 
 int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e)

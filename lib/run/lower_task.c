@@ -47,6 +47,7 @@ static int get_as(struct making *k, int value, const int *order, enum elem elem,
 {
 	struct place p;
 
+	lower_arrange(k->l, value, order);
 	if (lower_get_made(k->l, value, &p, e))
 		return -1;
 	lower_dense_as(k->l, &p, order, elem, k->l->g->value[value]->name, out);
@@ -245,9 +246,11 @@ static int make_matmul(struct making *k, struct err *e)
 	struct place p, weights;
 
 	k->w->channels = d[MATMUL_N];
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		lower_arrange(k->l, k->side_value[i], NULL);
 		if (lower_get_made(k->l, k->side_value[i], &k->side[i], e))
 			return -1;
+	}
 	if (get_side(k, 0, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], &p, e) ||
 	    get_side(k, 1, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], &weights, e))
 		return -1;
@@ -313,6 +316,7 @@ static int gemm_side(struct making *k, int input, int transposed, struct place *
 {
 	const char *name = k->l->g->value[k->side_value[input]]->name;
 
+	lower_arrange(k->l, k->side_value[input], transposed ? (const int[]){1, 0} : NULL);
 	if (lower_get_made(k->l, k->side_value[input], p, e))
 		return -1;
 	if (transposed)

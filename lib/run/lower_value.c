@@ -209,11 +209,23 @@ void lower_dense_as(struct lowering *l, const struct place *given, const int *or
 	plan_copy(l->p, name, &from, out, 0);
 }
 
+void lower_arrange(struct lowering *l, int value, const int *order)
+{
+	const struct pointwise *m = value < 0 ? NULL : lower_dequantized(l, value);
+	struct place p;
+
+	if (!m || place_repeats(&m->in[0]))
+		return;
+	lower_dense(l, &m->in[0], order, l->g->value[value]->name, &p);
+	lower_put_dequantized(l, value, m, &p);
+}
+
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
 		    struct err *e)
 {
 	struct place p;
 
+	lower_arrange(l, value, order);
 	if (lower_get(l, value, &p, e))
 		return -1;
 	lower_dense(l, &p, order, l->g->value[value]->name, out);

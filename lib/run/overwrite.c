@@ -87,7 +87,8 @@ void overwrite_operands(struct plan *p)
 		const struct step *s = &p->step[i];
 		const struct memory *out;
 
-		if (s->is_constant || s->result < 0 || s->operand[s->result].memory < 0)
+		if (s->is_constant || s->is_idle || s->result < 0 ||
+		    s->operand[s->result].memory < 0)
 			continue;
 		out = &p->memory[s->operand[s->result].memory];
 		if (out->first != i || out->within >= 0 || !is_of_one_run(out))

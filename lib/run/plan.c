@@ -10,7 +10,7 @@
 #include "lib/baseline/baseline.h"
 #include "lib/io/memory.h"
 #include "lib/nest/check.h"
-#include "lib/run/interleave.h"
+#include "lib/run/permute.h"
 #include "lib/run/pointwise.h"
 
 enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21, ASKED_FROM = 1 << 26 /* floats */ };
@@ -324,16 +324,16 @@ void plan_copy(struct plan *p, const char *name, const struct place *from, const
 	note_uses(p, s, 1, each_time);
 }
 
-/* Makes a copy of planes of bytes a step in plain C. 0: it is no such one. */
-static int interleave(struct plan *p, struct step *s)
+/* Makes a copy of bytes a step in plain C. 0: it is no such one. */
+static int permute(struct plan *p, struct step *s)
 {
-	struct interleave *with = arena_new(p->a, struct interleave);
+	struct permute *with = arena_new(p->a, struct permute);
 	struct plain *plain;
 
-	if (!interleave_of(&s->operand[0], &s->operand[1], with))
+	if (!permute_of(&s->operand[0], &s->operand[1], with))
 		return 0;
 	plain = arena_new(p->a, struct plain);
-	*plain = (struct plain){.run = interleave_run, .with = with, .is_typed = 1};
+	*plain = (struct plain){.run = permute_run, .with = with, .is_typed = 1};
 	s->plain = plain;
 	s->threads = p->threads;
 	return 1;
@@ -345,7 +345,7 @@ int plan_make_copies(struct plan *p, struct err *e)
 		struct step *s = &p->step[i];
 		struct pointwise m = {0};
 
-		if (!s->is_copy || s->is_idle || interleave(p, s))
+		if (!s->is_copy || s->is_idle || permute(p, s))
 			continue;
 		m.out = s->operand[1];
 		pointwise_input(&m, &s->operand[0]);

@@ -153,7 +153,8 @@ struct step {
 	int is_constant;  /* it runs once */
 	/* A copy of operand 0 to operand 1, which has the same dimensions, and maybe another type
 	 * of elements. Its kernel is made when it is known that the elements must be moved
-	 * (plan_make_copies()); it is idle if both places are the same. */
+	 * (plan_make_copies()); it is idle if both places are the same, as is a step of another
+	 * kind whose result nobody reads. */
 	int is_copy, is_idle;
 	struct place *operand; /* nslots of them; a workspace has its memory and start alone */
 	int nslots;
