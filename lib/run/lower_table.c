@@ -11,6 +11,9 @@
 #include "lib/run/lower.h"
 #include "lib/run/table.h"
 
+/* So few numbers are one thread's. */
+enum { ALONE = 1 << 10, ALONE_WIDE = 1 << 15 };
+
 struct made_table {
 	struct place from, to; /* of one run of bytes each */
 	const unsigned char *values;
@@ -113,22 +116,25 @@ static void note(struct lowering *l, const struct place *from, const struct plac
 int lower_table(struct lowering *l, const struct pointwise *m, const char *name, const char *what,
 		struct err *e)
 {
-	struct source s[PW_INPUTS];
+	struct source from[PW_INPUTS];
 	struct table *t;
+	struct step *s;
 	struct place operand[2];
 
-	if (!find_sources(l, m, s))
+	if (!find_sources(l, m, from))
 		return 0;
 	t = arena_new(l->p->a, struct table);
 	t->n = place_count(&m->out);
 	t->wide = table_is_wide(l->lanes);
-	if (evaluate(l, m, s, t->to, e))
+	if (evaluate(l, m, from, t->to, e))
 		return -1;
-	operand[0] = s[0].from;
+	operand[0] = from[0].from;
 	operand[1] = m->out;
-	plan_plain(l->p, name, what, &(struct plain){.run = table_run, .with = t, .is_typed = 1},
-		   operand, 2)
-		->elementwise = 1;
+	s = plan_plain(l->p, name, what,
+		       &(struct plain){.run = table_run, .with = t, .is_typed = 1}, operand, 2);
+	s->elementwise = 1;
+	if (t->n < (t->wide ? ALONE_WIDE : ALONE))
+		s->threads = 1;
 	note(l, &operand[0], &operand[1], t->to);
 	return 1;
 }

@@ -90,6 +90,32 @@ static int all_parts(const struct parts *t, const struct step *s)
 	return is_alone(t, s) ? 1 : t->threads * share(t, s, 0);
 }
 
+static void meet(void);
+
+/* The buffers of a step, with the workspace of thread `part` where that of the member is. */
+static void *const *buffers_of(const struct step *s, int member, int part, void **own)
+{
+	for (int i = 0; i < s->nslots; i++)
+		own[i] = (void *)((uintptr_t)s->buffers[i] +
+				  (uintptr_t)((member - part) * s->own[i]));
+	return own;
+}
+
+static int run_part(const struct member *m, const struct step *s, int part)
+{
+	const struct parts *t = m->team;
+	const struct plan *p = t->plan;
+	int parts = all_parts(t, s);
+	void *own[NEST_BUFFERS];
+
+	if (s->plain)
+		return plain_part(s->plain, s->buffers, atomic_load(&t->turn), part, parts);
+	p->runner->part(&s->kernel, s->params,
+			parts > 1 ? buffers_of(s, m->number, part, own) : s->buffers, part, parts,
+			meet);
+	return 0;
+}
+
 /* ---- turns ---- */
 
 static void futex(atomic_uint *word, int op, unsigned value)
@@ -125,15 +151,35 @@ static void begin_turn(struct parts *t, int i, int turn)
 	next_turn(&t->steps);
 }
 
-/* Begins the first live step from i on. */
+/* Does a step that is one thread's, while all others wait. */
+static void do_alone(struct parts *t, const struct step *s)
+{
+	const int turns = s->plain ? plain_turns(s->plain) : 1;
+
+	atomic_store(&self->at_work, 1);
+	for (int turn = 0; turn < turns; turn++) {
+		atomic_store(&t->turn, turn);
+		if (run_part(self, s, 0))
+			atomic_store(&t->bad, s);
+	}
+	atomic_store(&self->at_work, 0);
+}
+
+/* Does those steps from i on that are one thread's, and begins the first that is the team's. */
 static void begin_step(struct parts *t, int i)
 {
 	const struct plan *p = t->plan;
 
-	while (i < p->nstep && !step_is_live(&p->step[i])) {
+	for (; i < p->nstep; i++) {
+		const struct step *s = &p->step[i];
+		const int is_live = step_is_live(s);
+
+		if (is_live && !is_alone(t, s))
+			break;
+		if (is_live)
+			do_alone(t, s);
 		if (t->ended)
-			t->ended[i + 1] = t->ended[i];
-		i++;
+			t->ended[i + 1] = is_live ? clock_now() : t->ended[i];
 	}
 	begin_turn(t, i, 0);
 }
@@ -245,30 +291,6 @@ static void meet(void)
 }
 
 /* ---- working ---- */
-
-/* The buffers of a step, with the workspace of thread `part` where that of the member is. */
-static void *const *buffers_of(const struct step *s, int member, int part, void **own)
-{
-	for (int i = 0; i < s->nslots; i++)
-		own[i] = (void *)((uintptr_t)s->buffers[i] +
-				  (uintptr_t)((member - part) * s->own[i]));
-	return own;
-}
-
-static int run_part(const struct member *m, const struct step *s, int part)
-{
-	const struct parts *t = m->team;
-	const struct plan *p = t->plan;
-	int parts = all_parts(t, s);
-	void *own[NEST_BUFFERS];
-
-	if (s->plain)
-		return plain_part(s->plain, s->buffers, atomic_load(&t->turn), part, parts);
-	p->runner->part(&s->kernel, s->params,
-			parts > 1 ? buffers_of(s, m->number, part, own) : s->buffers, part, parts,
-			meet);
-	return 0;
-}
 
 /* Takes a part of v's share. The step, and *part of it; -1: there is none that m may take. */
 static int take(const struct member *m, struct member *v, int *part)

@@ -4,7 +4,8 @@
  * waits for another that has not begun: a step is cut into a few parts for each thread, and who is
  * done with its own takes those that another has not begun yet (work stealing, Blumofe and
  * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", JACM 46(5), 1999). The
- * thread that ends the last part of a step begins the next step for all. If a thread has begun a
+ * thread that ends the last part of a step begins the next step for all; it does the steps of one
+ * thread that follow itself before that, which costs no turn of the team. If a thread has begun a
  * part, and another program has its core, then one that has nothing left to do gives it its own
  * core, and sleeps.
  *

@@ -10,10 +10,15 @@
 #include "lib/baseline/baseline.h"
 #include "lib/io/memory.h"
 #include "lib/nest/check.h"
+#include "lib/run/effort.h"
 #include "lib/run/permute.h"
 #include "lib/run/pointwise.h"
 
 enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21, ASKED_FROM = 1 << 26 /* floats */ };
+
+/* One thread has done so many operations before a second one would have begun. Of a workload's
+ * kernel it is less, because two threads wait less for its weights. */
+enum { ALONE = 4000, ALONE_WEIGHTS = 1000 };
 
 void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
 	       struct arena *a)
@@ -275,7 +280,9 @@ static int make_kernel(struct plan *p, struct step *s, const struct place *argum
 	rc = text.n ? 0 : err_set(e, "%s cannot be printed: %s", s->name, why ? why : "");
 	if (!rc) {
 		s->build = cache_add(p->cache, text.s, text.n, why);
-		s->threads = nest_threads(n, p->threads);
+		s->threads = effort_is_below(n, s->weights ? ALONE_WEIGHTS : ALONE)
+				     ? 1
+				     : nest_threads(n, p->threads);
 		s->phases = n->nphases;
 		p->runner->params(n, s->params);
 		places(p, s, n->nslots);
@@ -335,7 +342,7 @@ static int permute(struct plan *p, struct step *s)
 	plain = arena_new(p->a, struct plain);
 	*plain = (struct plain){.run = permute_run, .with = with, .is_typed = 1};
 	s->plain = plain;
-	s->threads = p->threads;
+	s->threads = place_count(&s->operand[1]) < ALONE / 2 ? 1 : p->threads;
 	return 1;
 }
 
@@ -495,12 +502,15 @@ struct step *plan_plain(struct plan *p, const char *name, const char *what, cons
 {
 	struct step *s = add_step(p, name, what);
 	struct plain *kept = arena_new(p->a, struct plain);
+	int64_t elements = 0;
 
 	*kept = *c;
 	s->plain = kept;
-	s->threads = p->threads;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		assert(c->is_typed || operand[i].memory < 0 || operand[i].elem == ELEM_F32);
+		elements += operand[i].memory < 0 ? 0 : place_count(&operand[i]);
+	}
+	s->threads = elements < ALONE / 16 ? 1 : p->threads;
 	memcpy(places(p, s, n), operand, sizeof *operand * (size_t)n);
 	note_uses(p, s, n - 1, 0);
 	return s;
