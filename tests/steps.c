@@ -13,6 +13,7 @@
 #include "lib/nest/operands.h"
 #include "lib/run/largest.h"
 #include "lib/run/place.h"
+#include "lib/run/means.h"
 #include "lib/run/permute.h"
 #include "lib/run/pointwise.h"
 #include "lib/run/pool.h"
@@ -537,6 +538,33 @@ static int is_looked_up(int wide)
 	return !bytes_out[t.n];
 }
 
+/* Means of images whose pixels have gaps between them, with more pixels than 16 bits can sum. */
+static int are_means_right(int is_signed, int64_t channels)
+{
+	const struct means p = {.is_signed = is_signed,
+				.images = 2,
+				.pixels = 300,
+				.channels = channels,
+				.in_pixel = channels + 1};
+	float means[2 * 64], *buffers[] = {(void *)bytes_in, means};
+
+	for (int i = 0; i < THREADS; i++)
+		means_run(&p, buffers, i, THREADS);
+	for (int64_t i = 0; i < 2 * channels; i++) {
+		double sum = 0;
+
+		for (int64_t k = 0; k < p.pixels; k++) {
+			const unsigned char x =
+				bytes_in[(i / channels * p.pixels + k) * p.in_pixel + i % channels];
+
+			sum += is_signed ? (signed char)x : x;
+		}
+		if (!is_near(means[i], sum / (double)p.pixels))
+			return 0;
+	}
+	return 1;
+}
+
 static int byte_of(const struct largest *p, unsigned char x)
 {
 	return p->is_signed ? (signed char)x : x;
@@ -594,6 +622,7 @@ static void try_bytes(void)
 	ok(are_permuted(), "bytes in other orders");
 	ok(is_left_to_nests(ELEM_F32, 1) && is_left_to_nests(ELEM_U8, 0),
 	   "copies of other forms stay nests");
+	ok(are_means_right(0, 19) && are_means_right(1, 32), "means of bytes");
 	ok(is_looked_up(0), "tables of bytes");
 	if (table_is_wide(lanes()))
 		ok(is_looked_up(1), "tables of bytes, many at once");

@@ -210,6 +210,17 @@ enum { PLAIN_INPUTS = 16 };
 int lower_plain(struct lowering *l, const struct graph_node *n, const struct plain *c, int inputs,
 		int out, struct err *e);
 
+/* Is a reduction over these dimensions the mean of each channel of an image? And its step. */
+int lower_is_image_mean(const struct lowering *l, const struct graph_node *n,
+			const unsigned char *marked);
+int lower_image_mean(struct lowering *l, const struct graph_node *n, struct err *e);
+
+/* lower_pointwise.c: the axis of a sum or mean of so few elements along it that lie apart that it
+ * is an expression of them, which waits as the node's output; and -1. */
+int lower_few_axis(const struct lowering *l, const struct graph_node *n,
+		   const unsigned char *marked);
+int lower_few(struct lowering *l, const struct graph_node *n, int axis, struct err *e);
+
 /* lower_counted.c: does its operator make as many items as its data say? */
 int lower_is_counted(const struct graph_node *n);
 

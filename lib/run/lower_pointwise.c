@@ -319,6 +319,69 @@ int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 	return finish(l, n, m, y);
 }
 
+/* ---- sums of a few ---- */
+
+int lower_few_axis(const struct lowering *l, const struct graph_node *n,
+		   const unsigned char *marked)
+{
+	enum { MOST = 3 };
+	const struct shape *s = &l->g->value[n->in[0]]->shape;
+	int axis = -1, axes = 0;
+
+	for (int i = 0; i < s->rank; i++)
+		if (marked[i] && s->dim[i] != 1) {
+			axis = i;
+			axes++;
+		}
+	return (node_is(n, OP_ReduceSum) || node_is(n, OP_ReduceMean)) && axes == 1 &&
+			       axis < s->rank - 1 && s->dim[axis] > 1 && s->dim[axis] <= MOST &&
+			       !elem_is_int(l->g->value[n->in[0]]->elem)
+		       ? axis
+		       : -1;
+}
+
+/* Element i along the axis as an operand of m; like: how it is dequantized, or NULL. */
+static int one_of(struct pointwise *m, const struct place *from, const struct pointwise *like,
+		  int axis, int64_t i)
+{
+	struct place p = *from, seen;
+	struct pointwise one;
+
+	p.at += i * p.stride[axis];
+	p.dim[axis] = 1;
+	if (!place_reshape(&p, m->out.rank, m->out.dim, &seen))
+		return -1;
+	if (!like)
+		return pointwise_input(m, &seen);
+	one = *like;
+	one.in[0] = seen;
+	return append(m, &one);
+}
+
+int lower_few(struct lowering *l, const struct graph_node *n, int axis, struct err *e)
+{
+	const struct pointwise *like = lower_dequantized(l, n->in[0]);
+	struct pointwise *m = arena_new(l->p->a, struct pointwise);
+	struct place from;
+	int x, y;
+
+	if (lower_shape(l, n->out[0], &m->out, e) ||
+	    (!like && lower_get_made(l, n->in[0], &from, e)))
+		return -1;
+	if (like)
+		from = like->in[0];
+	x = one_of(m, &from, like, axis, 0);
+	for (int64_t i = 1; x >= 0 && i < from.dim[axis]; i++) {
+		y = one_of(m, &from, like, axis, i);
+		x = y < 0 ? -1 : pointwise_op(m, PW_ADD, x, y);
+	}
+	if (x < 0)
+		return lower_bad(l, n, e, "has a shape that its input does not explain");
+	if (node_is(n, OP_ReduceMean))
+		x = pointwise_op(m, PW_DIV, x, pointwise_const(m, (double)from.dim[axis]));
+	return finish(l, n, m, x);
+}
+
 /* ---- batch normalization ---- */
 
 /* A vector of channels: scale / sqrt(variance + epsilon), or shift - mean * that. Constant, so that

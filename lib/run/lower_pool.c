@@ -3,6 +3,7 @@
 
 #include "lib/run/lower.h"
 #include "lib/run/largest.h"
+#include "lib/run/means.h"
 #include "lib/run/pool.h"
 #include "lib/run/windows.h"
 
@@ -186,12 +187,17 @@ static int lower_windows(struct lowering *l, const struct graph_node *n, const s
 	return lower_plain(l, n, &(struct plain){windows_run, p, NULL}, 1, is_place, e);
 }
 
-/* A maximum of what was dequantized is the same of the whole numbers. NULL: it is no such one. */
-static const struct pointwise *maximum_of(const struct lowering *l, const struct graph_node *n)
+/* An image that was dequantized. A maximum of it is the same of the whole numbers, and a mean is
+ * that of the whole numbers in their units. NULL: it is none. */
+static const struct pointwise *dequantized_image(const struct lowering *l, int value)
 {
-	const struct pointwise *m = node_is(n, OP_MaxPool) ? lower_dequantized(l, n->in[0]) : NULL;
+	const int64_t most = 1 << 24; /* pixels, of means.h */
+	const struct pointwise *m = lower_dequantized(l, value);
 
-	return m && m->in[0].rank == 4 && place_same_shape(&m->in[0], &m->out) ? m : NULL;
+	return m && place_count(&m->in[0]) < most * m->in[0].dim[1] && m->in[0].rank == 4 &&
+			       place_same_shape(&m->in[0], &m->out)
+		       ? m
+		       : NULL;
 }
 
 static void get_bytes(struct lowering *l, const struct graph_node *n, const struct pointwise *bytes,
@@ -201,6 +207,49 @@ static void get_bytes(struct lowering *l, const struct graph_node *n, const stru
 
 	order_channels_last(4, order);
 	lower_dense(l, &bytes->in[0], order, node_label(l->g, n), out);
+}
+
+/* The output is a mean of whole numbers in these units, and waits. */
+static int put_mean(struct lowering *l, const struct graph_node *n, const struct units *u,
+		    const struct place *mean, struct err *e)
+{
+	struct pointwise *m = arena_new(l->p->a, struct pointwise);
+	struct place p;
+	int x;
+
+	if (lower_shape(l, n->out[0], &m->out, e))
+		return -1;
+	if (!place_reshape(mean, m->out.rank, m->out.dim, &p))
+		return lower_bad(l, n, e, "has a shape that its input does not explain");
+	x = pointwise_input(m, &p);
+	x = pointwise_op(m, PW_SUB, x, pointwise_const(m, u->zero));
+	pointwise_op(m, PW_MUL, x, pointwise_const(m, u->scale));
+	l->waiting[n->out[0]] = m;
+	return 0;
+}
+
+/* The mean of each channel of whole images that are dequantized. */
+static int mean_bytes(struct lowering *l, const struct graph_node *n, const struct pointwise *bytes,
+		      struct err *e)
+{
+	const struct units units = bytes->units;
+	struct means *p = arena_new(l->p->a, struct means);
+	struct place operand[2] = {{0}, {.rank = 4}};
+	struct place *from = &operand[0], *to = &operand[1];
+	int order[PLACE_RANK];
+
+	get_bytes(l, n, bytes, from);
+	order_channels_last(4, order);
+	place_dense(to, 4, (int64_t[]){from->dim[0], from->dim[1], 1, 1}, order);
+	lower_room(l, to);
+	*p = (struct means){.is_signed = from->elem == ELEM_S8,
+			    .images = from->dim[0],
+			    .pixels = from->dim[2] * from->dim[3],
+			    .channels = from->dim[1],
+			    .in_pixel = from->dim[1]};
+	plan_plain(l->p, node_label(l->g, n), n->type,
+		   &(struct plain){.run = means_run, .with = p, .is_typed = 1}, operand, 2);
+	return put_mean(l, n, &units, to, e);
 }
 
 /* One direction of a pool, vertical or horizontal, of so many elements. */
@@ -222,7 +271,7 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	struct pool p = {.is_mean = node_is(n, OP_AveragePool),
 			 .counts_padding = (int)node_int(n, "count_include_pad", 0)};
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
-	const struct pointwise *bytes = maximum_of(l, n);
+	const struct pointwise *bytes = p.is_mean ? NULL : dequantized_image(l, n->in[0]);
 	struct window with = *w;
 	struct place from;
 
@@ -314,11 +363,19 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 	return lower_image_pool(l, n, &w, pad, pads, e);
 }
 
+static void cover(struct pool *p, const struct place *from)
+{
+	p->ih = p->kh = from->dim[2];
+	p->iw = p->kw = from->dim[3];
+	p->sh = p->sw = p->dh = p->dw = p->oh = p->ow = 1;
+}
+
 /* Over other dimensions than those of images it is a reduction. */
 int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	struct pool p = {.is_mean = node_is(n, OP_GlobalAveragePool), .oh = 1, .ow = 1};
+	struct pool p = {.is_mean = node_is(n, OP_GlobalAveragePool)};
 	const int rank = node_in(l->g, n, 0)->shape.rank;
+	const struct pointwise *bytes = dequantized_image(l, n->in[0]);
 	unsigned char marked[PLACE_RANK] = {0};
 	struct place from;
 
@@ -328,10 +385,51 @@ int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err
 		marked[i] = 1;
 	if (rank != 4 || node_is(n, OP_GlobalLpPool))
 		return lower_reduce_marked(l, n, marked, e);
+	if (bytes && p.is_mean)
+		return mean_bytes(l, n, bytes, e);
+	if (bytes)
+		get_bytes(l, n, bytes, &from);
+	else if (lower_get_image_made(l, n->in[0], &from, e))
+		return -1;
+	cover(&p, &from);
+	return emit(l, n, &p, &from, bytes, e);
+}
+
+/* Do the elements of an image lie with their channels last, as far as that is known? */
+static int has_channels_last(const struct lowering *l, int value)
+{
+	const struct pointwise *m = l->waiting[value];
+	const struct place *p = &l->place[value];
+
+	for (int i = 0; m && p == &l->place[value] && i < m->nin; i++)
+		if (!place_repeats(&m->in[i]))
+			p = &m->in[i];
+	return p->memory >= 0 && p->rank == 4 && p->dim[1] > 1 && p->stride[1] == 1;
+}
+
+int lower_is_image_mean(const struct lowering *l, const struct graph_node *n,
+			const unsigned char *marked)
+{
+	const struct value *in = l->g->value[n->in[0]];
+
+	return node_is(n, OP_ReduceMean) && in->shape.rank == 4 && !marked[0] && !marked[1] &&
+	       marked[2] && marked[3] && !elem_is_int(in->elem) && has_channels_last(l, n->in[0]);
+}
+
+int lower_image_mean(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct pointwise *bytes = dequantized_image(l, n->in[0]);
+	struct place from, to = {.rank = 4};
+	struct pool p = {.is_mean = 1};
+	int order[PLACE_RANK];
+
+	if (bytes)
+		return mean_bytes(l, n, bytes, e);
 	if (lower_get_image_made(l, n->in[0], &from, e))
 		return -1;
-	p.ih = p.kh = from.dim[2];
-	p.iw = p.kw = from.dim[3];
-	p.sh = p.sw = p.dh = p.dw = 1;
-	return emit(l, n, &p, &from, NULL, e);
+	cover(&p, &from);
+	order_channels_last(4, order);
+	place_dense(&to, 4, (int64_t[]){from.dim[0], from.dim[1], 1, 1}, order);
+	lower_room_as(l, &to, l->elem[n->out[0]]);
+	return add_step(l, n, &p, &from, &to, e) || put(l, n, &to, e) ? -1 : 0;
 }

@@ -144,19 +144,6 @@ static void find_room(struct lowering *l, struct pointwise *m, int value, enum e
 	lower_room_as(l, &m->out, elem);
 }
 
-/* Operands of bytes in another order than the output's are copied: vectors of the copy are quicker
- * than an expression without vectors. */
-static void align(struct lowering *l, struct pointwise *m, const char *name)
-{
-	int order[PLACE_RANK];
-
-	place_order(&m->out, order);
-	for (int i = 0; i < m->nin && m->nin > 1; i++)
-		if (elem_size(m->in[i].elem) == 1 && !place_repeats(&m->in[i]) &&
-		    place_pitch(&m->in[i], order) == 0)
-			lower_dense(l, &m->in[i], order, name, &m->in[i]);
-}
-
 /* Computes an expression whose result has 8 bits: by a table, or by multiply-adds where these are
  * quicker. */
 static int compute(struct lowering *l, struct pointwise *m, const char *name, const char *what,
@@ -170,7 +157,6 @@ static int compute(struct lowering *l, struct pointwise *m, const char *name, co
 	rc = m->sum.is ? 0 : lower_table(l, m, name, what, e);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	align(l, m, name);
 	if (is_wide)
 		rescale_find(m);
 	return lower_pointwise(l, m, name, what, e);

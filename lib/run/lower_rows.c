@@ -210,11 +210,14 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	unsigned char marked[PLACE_RANK] = {0};
-	int rank = l->g->value[n->in[0]]->shape.rank;
+	int rank = l->g->value[n->in[0]]->shape.rank, axis;
 
 	if (rank < 0 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
 		return lower_bad(l, n, e, "has axes that are not known");
-	return lower_reduce_marked(l, n, marked, e);
+	if (lower_is_image_mean(l, n, marked))
+		return lower_image_mean(l, n, e);
+	axis = lower_few_axis(l, n, marked);
+	return axis < 0 ? lower_reduce_marked(l, n, marked, e) : lower_few(l, n, axis, e);
 }
 
 int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)

@@ -150,12 +150,53 @@ int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
 
 /* ---- copies ---- */
 
-int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
+/* The dimension along which the result is dense; -1: there is none. */
+static int inner_of(const struct place *out)
+{
+	int i = out->rank - 1;
+
+	while (i >= 0 && (out->dim[i] == 1 || out->stride[i] != 1))
+		i--;
+	return i;
+}
+
+/* An operand in the result's order: a copy of the elements that it has. */
+static void turn(struct lowering *l, const struct place *out, const char *name, struct place *in)
+{
+	struct place p = *in;
+	int order[PLACE_RANK];
+
+	place_order(out, order);
+	for (int i = 0; i < p.rank; i++)
+		p.dim[i] = in->stride[i] ? p.dim[i] : 1;
+	lower_dense(l, &p, order, name, &p);
+	for (int i = 0; i < p.rank; i++) {
+		p.stride[i] = in->stride[i] ? p.stride[i] : 0;
+		p.dim[i] = in->dim[i];
+	}
+	*in = p;
+}
+
+/* Operands that lie in another order would keep the expression from vectors. To copy them first
+ * takes less, but for copies themselves. */
+static void turn_operands(struct lowering *l, struct pointwise *m, const char *name)
+{
+	const int inner = inner_of(&m->out);
+
+	for (int i = 0; i < m->nin && m->nop > 1 && inner >= 0; i++)
+		if (m->in[i].stride[inner] > 1)
+			turn(l, &m->out, name, &m->in[i]);
+}
+
+int lower_pointwise(struct lowering *l, const struct pointwise *given, const char *name,
 		    const char *what, struct err *e)
 {
 	struct place operand[PW_INPUTS + 1];
+	struct pointwise turned = *given;
+	const struct pointwise *m = &turned;
 	struct step *s;
 
+	turn_operands(l, &turned, name);
 	pointwise_nest(m, l->lanes, plan_nest(l->p, "pointwise"));
 	for (int i = 0; i < m->nin; i++)
 		operand[i] = m->in[i];
