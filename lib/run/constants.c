@@ -231,8 +231,8 @@ int constant_is_finite(const struct graph *g, int value, const uint64_t *seed)
 	return 1;
 }
 
-/* Does the node make a real of its input i in single precision, or add it to sums that are scaled?
- * Both round in any case. */
+/* Does the node make a real of its input i in single precision, which rounds in any case, or add it
+ * to sums as the whole number that it is (constant_whole())? */
 static int makes_real(const struct graph *g, const struct graph_node *n, int i)
 {
 	enum { BIAS = 8 };
@@ -322,7 +322,8 @@ static int data_memory(struct plan *p, struct value *v)
 	int m;
 
 	for (m = 0; m < p->nmemory; m++)
-		if (p->memory[m].drop_with == v || p->memory[m].fill_with == v)
+		if (p->memory[m].elem == ELEM_F32 &&
+		    (p->memory[m].drop_with == v || p->memory[m].fill_with == v))
 			return m;
 	if (v->elem != VALUE_F32)
 		return plan_filled(p, fill_floats, v, n);
@@ -407,4 +408,28 @@ int constant_memory(struct plan *p, const struct graph *g, int value, const uint
 			       v->name, elem_name(v->elem));
 	return err_set(e, "the elements of the constant '%s' (%s) are not in the file", v->name,
 		       elem_name(v->elem));
+}
+
+int constant_whole(struct plan *p, const struct graph *g, int value)
+{
+	const struct value *v = with_elements(g, g->value[value]);
+	const int64_t n = shape_known(&v->shape) ? shape_count(&v->shape) : 0;
+	float *data;
+	int m;
+
+	if (v->elem != VALUE_I32 || !n || (!v->data && !constant_is_kept(g, v)))
+		return MEMORY_NONE;
+	for (m = 0; m < p->nmemory; m++)
+		if (p->memory[m].drop_with == v && p->memory[m].elem == ELEM_S32)
+			return m;
+	data = arena_array(p->a, float, n);
+	for (int64_t i = 0; i < n; i++) {
+		const union scalar x = v->data ? element_at(v->elem, v->data, i) : v->kept[i];
+
+		elem_write(ELEM_S32, data, i, (double)x.i);
+	}
+	m = plan_const(p, data, n);
+	p->memory[m].elem = ELEM_S32;
+	p->memory[m].drop_with = (void *)v;
+	return m;
 }

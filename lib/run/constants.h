@@ -39,5 +39,9 @@ void constant_fill(const struct random_fill *f, float *to, int64_t n);
  * its elements are not there, or it is no constant that is made of the file alone. */
 int constant_memory(struct plan *p, const struct graph *g, int value, const uint64_t *seed,
 		    struct err *e);
+/* The memory of a constant of i32, which holds its elements as whole numbers of 32 bits. The caller
+ * reads them as such: no place says what they are. MEMORY_NONE: it is none whose elements are
+ * there. */
+int constant_whole(struct plan *p, const struct graph *g, int value);
 
 #endif

@@ -1,6 +1,7 @@
 /* Convolutions and products: kernels of workloads, with what was fused into them. */
 #include <string.h>
 
+#include "lib/run/constants.h"
 #include "lib/run/lower.h"
 #include "lib/run/weights.h"
 
@@ -514,6 +515,41 @@ static int put_result(struct making *k, struct err *e)
 	return 0;
 }
 
+/* Finds the whole numbers that the bias of reals was dequantized from. Whether they have the unit
+ * of the sums is seen by the reals (weights.c). -1: there are none for each channel. */
+static int dequantized_bias(const struct making *k)
+{
+	const struct graph *g = k->l->g;
+	const int is_conv = k->load.op == &op_conv2d;
+	const struct value *bias = is_conv || node_is(k->n, OP_Gemm) ? node_in(g, k->n, 2) : NULL;
+	const struct graph_node *n;
+
+	for (int i = 0; !bias && i < k->t->ntaken; i++)
+		if (k->t->taken[i].as == TAKEN_BIAS)
+			bias = g->value[k->t->taken[i].other];
+	n = bias && bias->producer >= 0 ? &g->node[bias->producer] : NULL;
+	if (!n || !node_is(n, OP_DequantizeLinear) || !shape_known(&bias->shape) ||
+	    shape_count(&bias->shape) != k->load.dim[is_conv ? CONV_OC : MATMUL_N] ||
+	    (node_in(g, n, 2) && value_is_zero(node_in(g, n, 2)) != 1))
+		return -1;
+	return n->in[0];
+}
+
+/* The memory of the bias as whole numbers, which sums of 32 bits take as they are. */
+static int take_whole_bias(struct making *k, int value, struct err *e)
+{
+	struct place p;
+	int *memory = &k->w->scales.bias;
+
+	*memory = value < 0 ? MEMORY_NONE : constant_whole(k->l->p, k->l->g, value);
+	if (*memory >= 0 || value != k->q->bias || value < 0)
+		return 0;
+	if (constant(k, value, &p, e))
+		return -1;
+	*memory = p.memory;
+	return 0;
+}
+
 /* The scales and zero points, which are constants. */
 static int take_scales(struct making *k, struct err *e)
 {
@@ -521,8 +557,11 @@ static int take_scales(struct making *k, struct err *e)
 	struct weights_scales *s = &k->w->scales;
 	const struct {
 		int value, *memory;
-	} all[] = {{q->x.scale, &s->x_scale}, {q->x.zero, &s->x_zero}, {q->w.scale, &s->w_scale},
-		   {q->y.scale, &s->y_scale}, {q->y.zero, &s->y_zero}, {q->bias, &s->bias}};
+	} all[] = {{q->x.scale, &s->x_scale},
+		   {q->x.zero, &s->x_zero},
+		   {q->w.scale, &s->w_scale},
+		   {q->y.scale, &s->y_scale},
+		   {q->y.zero, &s->y_zero}};
 	struct place p;
 
 	s->is = 1;
@@ -534,7 +573,7 @@ static int take_scales(struct making *k, struct err *e)
 			return -1;
 		*all[i].memory = p.memory;
 	}
-	return 0;
+	return take_whole_bias(k, q->bias < 0 ? dequantized_bias(k) : q->bias, e);
 }
 
 static struct making begin(struct lowering *l, const struct task *t)

@@ -17,7 +17,9 @@ struct affinity {
 
 static double at(const struct plan *p, int memory, int64_t i)
 {
-	return (double)plan_data(p, memory)[p->memory[memory].size == 1 ? 0 : i];
+	const struct memory *m = &p->memory[memory];
+
+	return elem_read(m->elem, plan_data(p, memory), m->size == 1 ? 0 : i);
 }
 
 /* Changes channel i by element k of vectors. */
@@ -113,7 +115,8 @@ struct pack {
 	const float *from;
 	float *to;
 	int is_transposed; /* a matrix is stored so */
-	int spent; /* the source has no other reader: its memory may be freed during packing */
+	int spent;   /* the source has no other reader: its memory may be freed during packing */
+	int is_made; /* it has the bits of the kernel's type, which is as wide as a float */
 };
 
 /* By the team, a stretch of the outer axis a thread. What is spent can go with it where this axis
@@ -153,7 +156,8 @@ static struct packing dense_packing(int64_t rows, int64_t size)
 	return p;
 }
 
-/* Packed in single precision, and then made elements of the kernel's type. */
+/* Packed in single precision, and then made elements of the kernel's type, if it has no bits of
+ * them yet. */
 static int add_packed(struct plan *p, struct step *s, int slot, enum elem elem,
 		      const struct pack *from, const struct packing *packing, struct err *e)
 {
@@ -165,7 +169,7 @@ static int add_packed(struct plan *p, struct step *s, int slot, enum elem elem,
 	p->memory[m].is_const = 1;
 	if (plan_alloc(p, m, e))
 		return -1;
-	if (!elem_is_float(elem)) {
+	if (!elem_is_float(elem) && !from->is_made) {
 		made = plan_map(size);
 		if (!made)
 			return err_sys(e, "there is no memory for the weights of %s", s->name);
@@ -234,6 +238,7 @@ struct effective {
 	const float *weights; /* as the file has them, but scaled; NULL: they are no constant */
 	float *made;	      /* the same, if it was made for it; numbers of groups */
 	float *bias;
+	float *words; /* of products in 8 bits: the bits of the same bias as whole numbers */
 	float *scale, *shift, *pad; /* of products in 8 bits, else NULL; scale: of groups, too */
 	float *zeros;		    /* of groups */
 	int64_t unfit; /* the first channel whose bias such sums cannot hold, and 1; 0: none */
@@ -261,10 +266,25 @@ static double *sums_of(const float *weights, const struct workload *load,
 	return sum;
 }
 
-/* Rounds to a whole number of 32 bits, as a float. */
-static float whole(double x)
+/* Returns the bits of the nearest whole number of 32 bits. */
+static float word_of(double x)
 {
-	return (float)fmin(fmax(nearbyint(x), -0x1p31), 0x1p31 - 128);
+	const int32_t word = (int32_t)elem_round(ELEM_S32, x);
+	float bits;
+
+	memcpy(&bits, &word, sizeof bits);
+	return bits;
+}
+
+/* Returns the bias of channel i in units of the sums: that of whole numbers, unless the reals have
+ * become others than it stands for, or the real one. */
+static double whole_bias(const struct plan *p, const struct weights_plan *w, int64_t i, double real)
+{
+	const double near = nearbyint(real), whole = number(p, w->scales.bias, i, near);
+
+	if (!w->nchange)
+		return whole;
+	return w->nchange == 1 && fabs(whole - real) <= 0.5 + fabs(real) * 0x1p-21 ? whole : near;
 }
 
 /* Makes the operands of a product in 8 bits (lib/extract/task/task_scale.c): a unit of its sum is
@@ -284,17 +304,19 @@ static void make_whole(const struct plan *p, const struct weights_plan *w,
 	x->scale = xmalloc((size_t)w->channels * sizeof *x->scale);
 	x->shift = xmalloc((size_t)w->channels * sizeof *x->shift);
 	x->pad = xmalloc((size_t)(pads + 1) * sizeof *x->pad);
+	x->words = xmalloc((size_t)w->channels * sizeof *x->words);
 	sum = sums_of(x->weights, load, w);
 	for (int64_t i = 0; i < w->channels; i++) {
 		const double w_scale = number(p, s->w_scale, i, 1);
 		const double unit = x_scale * w_scale * a->scale[i];
 		const double real = unit == 0 ? 0 : a->shift[i] / unit;
-		const double bias = number(p, s->bias, i, nearbyint(real));
+		const double bias = whole_bias(p, w, i, real);
 
 		if (!x->unfit && ((unit == 0 && a->shift[i] != 0) ||
 				  fabs(bias) + most * sum[w->channels + i] >= 0x1p31))
 			x->unfit = i + 1;
-		x->bias[i] = whole(bias - zero * sum[i]);
+		x->bias[i] = (float)(bias - zero * sum[i]);
+		x->words[i] = word_of(bias - zero * sum[i]);
 		x->scale[i] = (float)(a->scale[i] * x_scale) * (float)w_scale /
 			      (float)number(p, s->y_scale, 0, 1);
 		x->shift[i] = (float)number(p, s->y_zero, 0, 0);
@@ -331,6 +353,7 @@ static void effective_free(struct effective *x)
 {
 	free(x->made);
 	free(x->bias);
+	free(x->words);
 	free(x->scale);
 	free(x->shift);
 	free(x->pad);
@@ -396,7 +419,9 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 
 		if (b->kind != BUFFER_PACKED && b->kind != BUFFER_ARG)
 			continue;
-		if (b->role == TENSOR_BIAS)
+		if (b->role == TENSOR_BIAS && x.words && b->elem == ELEM_S32)
+			k = (struct pack){.from = x.words, .is_made = 1};
+		else if (b->role == TENSOR_BIAS)
 			k.from = x.bias;
 		else if (b->role == TENSOR_SCALE)
 			k.from = x.scale;
