@@ -331,6 +331,10 @@ npy '<i8' '4,' 1 2 -3 4096 >"$tmp/b.npy"
 (cd "$tmp" && zip -q products.npz a.npy b.npy)
 npy '<i8' '4,' 1 2 -3 16777217 >"$tmp/a.npy"
 (cd "$tmp" && zip -q odd.npz a.npy b.npy)
+npy '<i8' '4,' 1 2 -3 2147483647 >"$tmp/a.npy"
+(cd "$tmp" && zip -q end32.npz a.npy b.npy)
+npy '<i8' '4,' 1 2 -3 -9223372036854775807 >"$tmp/a.npy"
+(cd "$tmp" && zip -q end64.npz a.npy b.npy)
 # Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side (on
 # some CPUs with weights of 4 bits alone). tl-run has another kernel for one of them.
 "$bin/tl-extract" -q tests/run/packed.onnx | "$bin/tl-gen" -n 48 2>"$tmp/err" |
@@ -429,8 +433,12 @@ refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/at
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx
 refused 'products of integers that floats do not hold' 'computes exactly, 16777216 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
+refused 'the largest integer of another type' 'element 3, about 2147483647, is a whole number beyond 2^24' 3 -i "$tmp/end32.npz" tests/run/refused/products.onnx
+refused 'an integer beside the least one' 'element 3, about -9223372036854775808, is a whole number' 3 -i "$tmp/end64.npz" tests/run/refused/products.onnx
+refused 'a constant beside the least one' 'has about -9223372036854775808, and' 3 tests/run/refused/next_to_least.onnx
+refused 'a constant that is the largest of another type' 'has about 2147483647, and' 3 tests/run/refused/largest_i32_in_i64.onnx
 refused 'weights of a type that is not read' "does not read the type of the constant 'w' (f8e4m3fn)" 3 tests/run/refused/float8.onnx
-refused 'a constant that a float does not hold' "constant 'k' has 1099511627777" 3 tests/run/refused/odd_constant.onnx
+refused 'a constant that a float does not hold' "constant 'k' has about 1099511627777" 3 tests/run/refused/odd_constant.onnx
 unzip -qo tests/run/cases/tensor_scatter_late.in.npz x.npy u.npy -d "$tmp"
 npy '<f4' '2,' -1.5 3.1 >"$tmp/f.npy"
 (cd "$tmp" && zip -q before.npz x.npy u.npy f.npy)

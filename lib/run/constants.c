@@ -260,7 +260,14 @@ static int is_for_reals(const struct graph *g, int value)
 	return 1;
 }
 
-/* The first whole number of a constant that a float does not hold; 0: it holds all. */
+/* Does the element stand for the least integer of 64 bits, which a float holds? That one itself
+ * means "unknown". */
+static int is_least(const struct value *v, int64_t element)
+{
+	return v->kept && v->elem == VALUE_I64 && element == -INT64_MAX;
+}
+
+/* The first whole number of a constant that a float does not hold, about; 0: it holds all. */
 static double find_cut(const struct value *v)
 {
 	const int64_t n = shape_count(&v->shape);
@@ -270,7 +277,7 @@ static double find_cut(const struct value *v)
 	for (int64_t i = 0; i < n; i++) {
 		const union scalar x = v->kept ? v->kept[i] : element_at(v->elem, v->data, i);
 
-		if (element_is_cut(v->elem, x))
+		if (element_is_cut(v->elem, x) && !is_least(v, x.i))
 			return element_number(v->elem, x);
 	}
 	return 0;
@@ -284,10 +291,11 @@ static int check_whole(const struct graph *g, int value, struct err *e)
 
 	if (cut == 0 || is_for_reals(g, value))
 		return 0;
-	return err_set(e,
-		       "the constant '%s' has %.0f, and tl-run holds no whole number beyond 2^24 "
-		       "that a float does not hold",
-		       g->value[value]->name, cut);
+	return err_set(
+		e,
+		"the constant '%s' has about %.0f, and tl-run holds no whole number beyond 2^24 "
+		"that a float does not hold",
+		g->value[value]->name, cut);
 }
 
 /* Small ones are kept as doubles or integers. */

@@ -117,8 +117,8 @@ int element_is_cut(int elem, union scalar v)
 		return 0;
 	if (elem == VALUE_U64)
 		return f >= 0x1p64F || (uint64_t)f != (uint64_t)v.i;
-	if (v.i == INT32_MAX || v.i == INT64_MAX || v.i == -INT64_MAX) /* the ends of types */
-		return 0;
+	if (v.i == (elem == VALUE_I32 ? INT32_MAX : INT64_MAX))
+		return elem != VALUE_I32 && elem != VALUE_I64;
 	return f >= 0x1p63F || (int64_t)f != v.i;
 }
 

@@ -13,7 +13,7 @@ union scalar element_fit(int elem, union scalar v);
 /* Such an element as a number. */
 double element_number(int elem, union scalar v);
 /* Is it a whole number that a single-precision float does not hold? All up to 2^24 are held.
- * The largest ones of i32 and i64 mean "no limit", and count as held. */
+ * The largest one of i32 or of i64 means "no limit", and counts as held by this type. */
 int element_is_cut(int elem, union scalar v);
 /* The same elements as single-precision floats. */
 void element_floats(int elem, const void *from, int64_t n, float *to);

@@ -27,9 +27,17 @@ static int64_t told(int64_t v)
 	return v == INT_UNKNOWN ? -INT64_MAX : v;
 }
 
+/* The same of an element, where the next integer must not be taken for the least one: it moves,
+ * too, and no float holds either. */
+static int64_t told_apart(int64_t v)
+{
+	return v == -INT64_MAX ? v + 1 : told(v);
+}
+
 struct ints {
 	struct buf *b;
 	int most;
+	int is_told; /* the least one is made another */
 };
 
 static int add_int(struct wire *w, int64_t v, void *to, struct err *e)
@@ -39,14 +47,14 @@ static int add_int(struct wire *w, int64_t v, void *to, struct err *e)
 	(void)w;
 	if (list->b->n / sizeof v >= (size_t)list->most)
 		return err_set(e, "it holds a list of more than %d integers", list->most);
-	v = told(v);
+	v = list->is_told ? told(v) : v;
 	buf_add(list->b, &v, sizeof v);
 	return 0;
 }
 
 int parse_ints(struct wire *w, const struct wire_field *f, int max, struct buf *b, struct err *e)
 {
-	struct ints list = {b, max};
+	struct ints list = {b, max, 1};
 
 	return wire_ints(w, f, add_int, &list, e);
 }
@@ -65,6 +73,7 @@ static int read_ints(struct wire *w, const struct wire_field *f, void *to, struc
 	struct reading_tensor *t = to;
 	const int packed = wire_packed(w, f, WIRE_VARINT, e), all = is_wanted(p, t->v);
 	const uint64_t n = packed ? f->end - pull_offset(w->in) : 1;
+	struct ints list = {&p->raw, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, 0};
 
 	if (packed < 0)
 		return -1;
@@ -73,7 +82,7 @@ static int read_ints(struct wire *w, const struct wire_field *f, void *to, struc
 		return wire_drop(w, f, e);
 	}
 	t->coding = LIST_OF_INT64;
-	return parse_ints(w, f, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
+	return wire_ints(w, f, add_int, &list, e);
 }
 
 /* All elements, where they are wanted: read into the value itself. A model has the same hash where
@@ -187,7 +196,7 @@ static int keep(struct parse *p, struct value *v)
 	for (int64_t i = 0; i < n; i++) {
 		v->kept[i] = element_at(v->elem, p->raw.s, i);
 		if (elem_is_int(v->elem))
-			v->kept[i].i = told(v->kept[i].i);
+			v->kept[i].i = told_apart(v->kept[i].i);
 	}
 	return 1;
 }
