@@ -6,6 +6,7 @@
 
 #include "lib/extract/graph/formula.h"
 #include "lib/extract/graph/infer.h"
+#include "lib/run/contract.h"
 #include "lib/run/place.h"
 
 enum { TERMS_MOST = 16, LETTERS_MOST = GRAPH_MAX_RANK };
@@ -237,11 +238,19 @@ static int reduce(struct terms *t)
 	return changes;
 }
 
+/* Is it of integers that are summed exactly in one step (contract.h)? Steps between would have to
+ * hold sums that the result does not have. */
+static int is_exact(const struct graph *g, const struct graph_node *n)
+{
+	return n->nin > 0 && n->nin <= CONTRACT_SIDES && node_in(g, n, 0) &&
+	       elem_is_int(node_in(g, n, 0)->elem);
+}
+
 int unfold_has_einsum(const struct graph *g, const struct graph_node *n)
 {
 	struct terms t = {0};
 
-	return !begin(g, n, &t) && reduce(&t) > 0;
+	return !is_exact(g, n) && !begin(g, n, &t) && reduce(&t) > 0;
 }
 
 void unfold_einsum(struct build *b, const struct graph_node *n)
