@@ -329,6 +329,45 @@ static void test_written(void)
 		"Mul a d -> y");
 }
 
+/* GELU by tanh with these numbers; exact: is it one? */
+static void by_numbers(double half, double power, double kappa, double beta, int exact)
+{
+	struct buf g = image();
+	char what[96];
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "half", (float)half);
+	real(&g, "power", (float)power);
+	real(&g, "kappa", (float)kappa);
+	real(&g, "beta", (float)beta);
+	real(&g, "one", 1);
+	node(&g, "Mul half a -> f", "");
+	node(&g, "Pow a power -> b", "");
+	node(&g, "Mul kappa b -> d", "");
+	node(&g, "Add a d -> e", "");
+	node(&g, "Mul beta e -> h", "");
+	node(&g, "Tanh h -> i", "");
+	node(&g, "Add i one -> j", "");
+	node(&g, "Mul f j -> y", "");
+	output(&g, "y");
+	snprintf(what, sizeof what, "GELU by %.8g, ^%g, %.8g, %.8g", half, power, kappa, beta);
+	expect(&g, 13, exact ? CONV " gelu_tanh" : CONV, what);
+}
+
+/* Programs round to single or half precision, or bf16, and no further. */
+static void test_numbers(void)
+{
+	by_numbers(0.5, 3, 0.044715, 0.7978845608, 1);
+	by_numbers(0.5, 3, 0.044708252, 0.79785156, 1);
+	by_numbers(0.5, 3, 0.044677734, 0.796875, 1);
+	by_numbers(0.5003, 3, 0.044715, 0.79788456, 0);
+	by_numbers(0.5, 3.002, 0.044715, 0.79788456, 0);
+	by_numbers(0.5, 3, 0.04473, 0.79788456, 0);
+	by_numbers(0.5, 3, 0.044715, 0.7977, 0);
+	erf_gelu(1.4140625, "a", NULL, CONV " gelu,relu");
+	erf_gelu(1.4141, "a", NULL, CONV);
+}
+
 static void test_activations(void)
 {
 	erfc_gelu(1, NULL, CONV " gelu,relu");
@@ -409,6 +448,7 @@ int main(void)
 	test_clip();
 	test_reshaped();
 	test_written();
+	test_numbers();
 	test_activations();
 	test_behind();
 	return end();

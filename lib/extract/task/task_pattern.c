@@ -10,16 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/graph/element.h"
 #include "lib/extract/task/task.h"
 
 enum { NODES = 10 };
 
-#define ERF "Add(Erf(Mul(x 0.70710678)) 1)"
-#define ERF_NEGATIVE "Sub(1 Erf(Mul(Neg(x) 0.70710678)))" /* as TensorFlow has it */
-#define TANH(y) "Add(Tanh(Mul(" y " 0.79788456)) 1)"
+#define ROOT "0.70710678118654752"  /* of 1/2 */
+#define SLOPE "0.79788456080286536" /* the root of 2/pi */
+#define SIXTH "0.16666666666666667"
+#define ERF "Add(Erf(Mul(x " ROOT ")) 1)"
+#define ERF_NEGATIVE "Sub(1 Erf(Mul(Neg(x) " ROOT ")))" /* as TensorFlow has it */
+#define TANH(y) "Add(Tanh(Mul(" y " " SLOPE ")) 1)"
 #define TANH_POW TANH("Add(x Mul(Pow(x 3) 0.044715))")
 #define TANH_MUL TANH("Add(x Mul(Mul(x Mul(x x)) 0.044715))")
-#define TANH_FAST "Add(Tanh(Mul(Mul(x 0.79788456) Add(Mul(Mul(x 0.044715) x) 1))) 1)"
+#define TANH_FAST "Add(Tanh(Mul(Mul(x " SLOPE ") Add(Mul(Mul(x 0.044715) x) 1))) 1)"
 
 /* GELU is as operator sets before 20 have to write it; TensorFlow takes x times 1 first. */
 static const struct {
@@ -30,8 +34,8 @@ static const struct {
 	{"Mul(x Sigmoid(Mul(x 1)))", POST_SILU},
 	{"Mul(x HardSigmoid(x))", POST_HARDSWISH},
 	{"Mul(x HardSigmoid(Mul(x 1)))", POST_HARDSWISH},
-	{"Mul(Mul(x Clip(Add(x 3))) 0.16666667)", POST_HARDSWISH},
-	{"Mul(x Mul(Clip(Add(x 3)) 0.16666667))", POST_HARDSWISH},
+	{"Mul(Mul(x Clip(Add(x 3))) " SIXTH ")", POST_HARDSWISH},
+	{"Mul(x Mul(Clip(Add(x 3)) " SIXTH "))", POST_HARDSWISH},
 	{"Mul(Mul(x " ERF ") 0.5)", POST_GELU},
 	{"Mul(x Mul(" ERF " 0.5))", POST_GELU},
 	{"Mul(Mul(x 0.5) " ERF ")", POST_GELU},
@@ -51,7 +55,19 @@ struct match {
 	int node[NODES], n; /* so far, the last of them first */
 };
 
-/* Is the number near this one? is_inverse: is it one over it? */
+/* Is it the number that a program writes for this one? Halves and whole numbers are exact. Others
+ * are as near as single precision, or what half precision or bf16 makes of them. */
+static int is_written(double is, double want)
+{
+	const union scalar exact = {.f = want};
+
+	if (nearbyint(2 * want) == 2 * want)
+		return is == want;
+	return fabs(is / want - 1) < 1e-6 || is == element_fit(VALUE_F16, exact).f ||
+	       is == element_fit(VALUE_BF16, exact).f;
+}
+
+/* Is the number this one? is_inverse: is it one over it? */
 static int is_number(const struct match *m, int value, const char **text, int is_inverse)
 {
 	char *end;
@@ -60,7 +76,7 @@ static int is_number(const struct match *m, int value, const char **text, int is
 
 	*text = end;
 	return value >= 0 && value_real(m->g->value[value], &is) &&
-	       fabs((is_inverse ? 1 / is : is) / want - 1) < 1e-3;
+	       is_written(is, is_inverse ? 1 / want : want);
 }
 
 /* Do the attributes of a node make it what hardswish is made of? */
