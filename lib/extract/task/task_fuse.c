@@ -171,11 +171,22 @@ int task_clip(const struct graph *g, const struct graph_node *n, double *low, do
 	return *low <= *high && (*low != -most || *high != most);
 }
 
+/* Is a bound infinite, so that the largest floats, which a post-op has, make another number of
+ * infinity? A ReLU has no upper bound. */
+static int is_boundless(const struct graph *g, const struct graph_node *n)
+{
+	double low = 1, high = 1;
+
+	bound(g, n, "min", 1, &low);
+	bound(g, n, "max", 2, &high);
+	return isinf(low) || (isinf(high) && (low != 0 || high < 0));
+}
+
 static int take_clip(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	double low, high;
 
-	if (!task_clip(g, n, &low, &high))
+	if (!task_clip(g, n, &low, &high) || (t->is_run && !task_is_int(t) && is_boundless(g, n)))
 		return 0;
 	if (low == 0 && high >= (double)3.4e38f)
 		return task_push(t, POST_RELU);
