@@ -335,6 +335,8 @@ npy '<i8' '4,' 1 2 -3 2147483647 >"$tmp/a.npy"
 (cd "$tmp" && zip -q end32.npz a.npy b.npy)
 npy '<i8' '4,' 1 2 -3 -9223372036854775807 >"$tmp/a.npy"
 (cd "$tmp" && zip -q end64.npz a.npy b.npy)
+npy '<i8' '3,' 16777216 1 -16777216 >"$tmp/x.npy"
+(cd "$tmp" && zip -q sum.npz x.npy)
 # Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side (on
 # some CPUs with weights of 4 bits alone). tl-run has another kernel for one of them.
 "$bin/tl-extract" -q tests/run/packed.onnx | "$bin/tl-gen" -n 48 2>"$tmp/err" |
@@ -431,7 +433,10 @@ refused 'more inputs than a machine holds' 'the inputs take 2.56e+05 GB, and the
 refused 'inputs of another shape' 'another shape' 3 --batch=3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx
-refused 'products of integers that floats do not hold' 'computes exactly, 16777216 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx
+refused 'products of integers that floats do not hold' 'computes exactly, 16777215 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx
+for name in row scatter gemm; do
+	refused "a sum that floats round, $name" 'computes exactly, 16777215 at most' 3 -i "$tmp/sum.npz" tests/run/refused/rounded_sum_$name.onnx
+done
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
 refused 'the largest integer of another type' 'element 3, about 2147483647, is a whole number beyond 2^24' 3 -i "$tmp/end32.npz" tests/run/refused/products.onnx
 refused 'an integer beside the least one' 'element 3, about -9223372036854775808, is a whole number' 3 -i "$tmp/end64.npz" tests/run/refused/products.onnx

@@ -79,12 +79,25 @@ int scatter_rows_run(const void *with, float *const *buffers, int thread, int th
 	return rc;
 }
 
-static void update_row(enum scatter_how how, float *to, const float *update, int64_t n)
+/* What is combined of whole numbers. Ends of types swallow what is added to them. */
+static float held(float old, float made)
 {
-	if (how == SCATTER_REPLACE)
+	const float most = 0x1p24F;
+
+	return fabsf(old) <= most && fabsf(made) >= most ? NAN : made;
+}
+
+static void update_row(const struct scatter *s, float *to, const float *update)
+{
+	const int64_t n = s->inner;
+
+	if (s->how == SCATTER_REPLACE)
 		memcpy(to, update, (size_t)n * sizeof *to);
-	for (int64_t k = 0; how != SCATTER_REPLACE && k < n; k++)
-		to[k] = combined(how, to[k], update[k]);
+	for (int64_t k = 0; s->how != SCATTER_REPLACE && k < n; k++) {
+		const float made = combined(s->how, to[k], update[k]);
+
+		to[k] = s->is_whole ? held(to[k], made) : made;
+	}
 }
 
 /* Each thread makes some rows of the result, and looks through all updates for those. */
@@ -107,7 +120,7 @@ int scatter_run(const void *with, float *const *buffers, int thread, int threads
 		if (is_element)
 			to[row] = update[i];
 		else
-			update_row(s->how, to + row * s->inner, update + i * s->inner, s->inner);
+			update_row(s, to + row * s->inner, update + i * s->inner);
 	}
 	return 0;
 }
@@ -188,10 +201,14 @@ int scatter_elements_run(const void *with, float *const *buffers, int thread, in
 	for (int64_t i = 0; i < n; i++) {
 		const int64_t at = element_of(g, i, buffers[SCATTER_INDEX][i]);
 
-		if (at < 0)
+		float made;
+
+		if (at < 0) {
 			rc = -1;
-		else
-			to[at] = combined(g->how, to[at], buffers[SCATTER_UPDATES][i]);
+			continue;
+		}
+		made = combined(g->how, to[at], buffers[SCATTER_UPDATES][i]);
+		to[at] = g->is_whole ? held(to[at], made) : made;
 	}
 	return rc;
 }

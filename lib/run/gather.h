@@ -28,13 +28,15 @@ enum {
 	SCATTER_RANK = 8
 };
 
-/* What becomes of an element that an update meets. */
+/* What becomes of an element that an update meets. Sums and products of whole numbers that floats
+ * may not hold become NaN, and stay so (is_whole). */
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN, SCATTERS };
 
 /* ONNX's ScatterND: `to` is data with some of its rows replaced. Each of `count` tuples of indices
  * names a row of `inner` elements by the first `rank` dimensions of data. */
 struct scatter {
 	enum scatter_how how;
+	int is_whole;
 	int64_t count, inner, rows; /* rows: of data */
 	int rank;
 	int64_t extent[SCATTER_RANK];
@@ -61,6 +63,7 @@ int gather_rows_run(const void *with, float *const *buffers, int thread, int thr
  * others it stands where i does. */
 struct elements {
 	enum scatter_how how;
+	int is_whole;
 	int rank, axis;
 	int64_t dim[SCATTER_RANK];    /* of the index */
 	int64_t stride[SCATTER_RANK]; /* of data, which is dense */

@@ -19,6 +19,15 @@ static int read_how(const struct lowering *l, const struct graph_node *n, enum s
 	return i < SCATTERS ? 0 : lower_bad(l, n, e, "reduces by \"%s\", which is not known", name);
 }
 
+/* Are they sums or products of integers that do not wrap around? */
+static int is_whole(const struct lowering *l, const struct graph_node *n, enum scatter_how how)
+{
+	const int elem = l->g->value[n->out[0]]->elem;
+
+	return (how == SCATTER_ADD || how == SCATTER_MUL) && elem_is_int(elem) &&
+	       value_elem_size(elem) >= 4;
+}
+
 /* Sets the sizes by the places of data, tuples of indices and updates. */
 static int set_scatter(const struct lowering *l, const struct graph_node *n, struct scatter *s,
 		       const struct place *data, const struct place *index,
@@ -54,6 +63,7 @@ int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
 	    lower_shape(l, n->out[0], &operand[SCATTER_TO], e) ||
 	    set_scatter(l, n, s, &operand[SCATTER_DATA], &index, &operand[SCATTER_UPDATES], e))
 		return -1;
+	s->is_whole = is_whole(l, n, s->how);
 	place_dense(&rows, 1, (int64_t[]){s->count * SCATTER_ROW}, NULL);
 	lower_room(l, &rows);
 	plan_plain(l->p, name, n->type, &(struct plain){scatter_rows_run, s, outside},
@@ -107,6 +117,7 @@ int lower_elements(struct lowering *l, const struct graph_node *n, struct err *e
 		return lower_bad(l, n, e, "has indices that do not fit its data");
 	if (!is_gather && read_how(l, n, &g->how, e))
 		return -1;
+	g->is_whole = is_whole(l, n, g->how);
 	g->rank = data.rank;
 	g->extent = data.dim[g->axis];
 	g->size = place_count(&data);

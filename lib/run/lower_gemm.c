@@ -43,6 +43,9 @@ int lower_gemm(struct lowering *l, const struct graph_node *n, struct err *e)
 
 	if (multiply(l, n, &product, e))
 		return -1;
+	lower_put(l, n->out[0], &product);
+	if (lower_wrap(l, n, e) || lower_get(l, n->out[0], &product, e)) /* before c is added */
+		return -1;
 	m->out = product;
 	x = pointwise_input(m, &product);
 	if (alpha != 1)

@@ -29,7 +29,7 @@ int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct
 {
 	return lower_again(l, n, "exact", bits,
 			   "a whole number lies outside of what tl-run computes exactly, "
-			   "16777216 at most, and below 0 only of types with a sign",
+			   "16777215 at most, and below 0 only of types with a sign",
 			   e);
 }
 

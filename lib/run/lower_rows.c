@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/run/arg.h"
+#include "lib/run/contract.h"
 #include "lib/run/lines.h"
 #include "lib/run/lower.h"
 #include "lib/run/rows.h"
@@ -171,6 +172,23 @@ static int reduce_nothing(struct lowering *l, const struct graph_node *n, struct
 	return 0;
 }
 
+/* Adds up integers, or their squares, in double precision: a sum in between may be larger than the
+ * result. */
+static void sum_whole(struct lowering *l, const struct graph_node *n, const struct rows *r,
+		      int is_of_squares, const struct place place[2])
+{
+	const struct place operand[] = {place[0], is_of_squares ? place[0] : place[1], place[1]};
+	struct contract *c = arena_new(l->p->a, struct contract);
+
+	*c = (struct contract){.sides = 1 + is_of_squares,
+			       .letters = 2,
+			       .kept = 1,
+			       .size = {r->rows, r->size},
+			       .stride = {{r->size, 1}, {r->size, 1}}};
+	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){contract_run, c, NULL},
+		   operand, c->sides + 1);
+}
+
 int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const unsigned char *marked,
 			struct err *e)
 {
@@ -178,26 +196,31 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 	const double param[LINES_PARAMS] = {(double)node_int(n, "p", 2)};
 	struct place place[2], shape;
 	struct rows r = {.size = 1};
-	int is_share;
+	int is_share, is_whole;
 	int order[PLACE_RANK], rank = l->g->value[n->in[0]]->shape.rank;
 
 	if (!shape_count(&l->g->value[n->in[0]]->shape))
 		return reduce_nothing(l, n, e);
 	if (!how)
 		return lower_lines(l, n, n->type, marked, param, 0, e);
-	is_share = how->kind == ROWS_MEAN && elem_is_int(node_out(l->g, n, 0)->elem);
+	is_whole = (how->kind == ROWS_MEAN || how->kind == ROWS_SUM) &&
+		   elem_is_int(node_out(l->g, n, 0)->elem);
+	is_share = how->kind == ROWS_MEAN && is_whole;
 	r.kind = is_share ? ROWS_SUM : how->kind;
 	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
 	    lower_shape(l, n->out[0], &shape, e) ||
-	    (how->before != PW_INPUT && change(l, how->before, &place[0], node_label(l->g, n), e)))
+	    (how->before != PW_INPUT && !(is_whole && how->before == PW_MUL) &&
+	     change(l, how->before, &place[0], node_label(l->g, n), e)))
 		return -1;
 	for (int i = 0; i < rank; i++)
 		r.size *= marked[i] ? place[0].dim[i] : 1;
 	r.rows = place_count(&place[0]) / r.size;
 	lower_room(l, &shape);
 	place[1] = shape;
-	if (emit(l, &r, place, 2, node_label(l->g, n), n->type, e) ||
+	if (is_whole)
+		sum_whole(l, n, &r, how->before == PW_MUL, place);
+	if ((!is_whole && emit(l, &r, place, 2, node_label(l->g, n), n->type, e)) ||
 	    (how->is_root && root(l, &shape, node_label(l->g, n), e)))
 		return -1;
 	lower_put(l, n->out[0], &shape);

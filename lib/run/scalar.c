@@ -144,10 +144,11 @@ static float wrapped(const float *x, float a)
 }
 
 /* The least number of a type is what casts make of numbers that do not fit. Others of this size are
- * rounded to it when they are added to it: nobody needs their last digits. */
+ * rounded to it when they are added to it: nobody needs their last digits. 2^24 may be a sum that
+ * was rounded. */
 static float exact(const float *x, float a)
 {
-	const float most = 0x1p24F;
+	const float most = 0x1p24F - 1;
 
 	if (a < 0 && x[0] == -exp2f(-a - 1))
 		return x[0];

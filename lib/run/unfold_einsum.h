@@ -3,8 +3,8 @@
  * taken out of it. Otherwise all letters of all operands would be one loop.
  *
  * The pair whose product is smallest comes first. A node stays whose products would be too large,
- * or would have more dimensions than there may be, and one of integers with few operands, whose sums
- * are exact as a whole.
+ * or would have more dimensions than there may be, and one of integers with few operands, whose
+ * sums are exact as a whole.
  */
 #ifndef TL_RUN_UNFOLD_EINSUM_H
 #define TL_RUN_UNFOLD_EINSUM_H

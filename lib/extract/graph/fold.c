@@ -142,7 +142,7 @@ static union scalar cast(union scalar v, int from, int to, int *known)
 	union scalar r = v;
 
 	if (elem_is_int(from) && elem_is_real(to)) {
-		r.f = v.i == INT_UNKNOWN ? NAN : (double)v.i;
+		r.f = v.i == INT_UNKNOWN ? NAN : element_number(from, v);
 	} else if (elem_is_real(from) && elem_is_int(to)) {
 		if (fabs(v.f) < 0x1p62)
 			r.i = to == VALUE_BOOL ? v.f != 0 : (int64_t)v.f;
@@ -157,6 +157,23 @@ static union scalar cast(union scalar v, int from, int to, int *known)
 	return r;
 }
 
+/* Is it of those numbers of 64 bits that look negative as an element? */
+static int is_beyond(int type, union scalar v)
+{
+	return type == VALUE_U64 && v.i < 0;
+}
+
+/* Integer operators; *known is cleared for those not here. */
+static int64_t int_apply(const struct graph_node *n, union scalar a, union scalar b, int type,
+			 int *known)
+{
+	const int is_same = node_is(n, OP_Identity) || node_is(n, OP_Dropout);
+
+	if (!is_same && (is_beyond(type, a) || (n->nin > 1 && is_beyond(type, b))))
+		return INT_UNKNOWN;
+	return n->nin > 1 ? int_binary(n, a.i, b.i, known) : int_unary(n->op, a.i, known);
+}
+
 static union scalar apply(const struct graph_node *n, union scalar a, union scalar b, int type,
 			  int to, int *known)
 {
@@ -164,15 +181,13 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 
 	if (node_is(n, OP_Cast) || node_is(n, OP_CastLike))
 		return cast(a, type, to, known);
-	if (n->nin > 1 && elem_is_int(type))
-		r.i = int_binary(n, a.i, b.i, known);
+	if (elem_is_int(type))
+		r.i = int_apply(n, a, b, type, known);
 	else if (n->nin > 1 && to == VALUE_BOOL)
 		r.i = isnan(a.f) || isnan(b.f) ? INT_UNKNOWN
 					       : compare(n->op, (a.f > b.f) - (a.f < b.f), known);
 	else if (n->nin > 1)
 		r.f = real_binary(n->op, a.f, b.f, known);
-	else if (elem_is_int(type))
-		r.i = int_unary(n->op, a.i, known);
 	else
 		r.f = real_unary(n->op, a.f, known);
 	return r;
