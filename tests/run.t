@@ -63,6 +63,11 @@ ok $? 'the library computes by floats of packed weights'
 	grep -o '"workload_id":"[0-9a-f]*"' >"$tmp/extracted" && [ "$(grep -c -F -f "$tmp/extracted" "$tmp/recurrent")" -eq "$(wc -l <"$tmp/recurrent")" ] &&
 	[ "$(wc -l <"$tmp/recurrent")" -eq 4 ]
 ok $? 'inputs of recurrent networks are multiplied by the workloads that tl-extract finds' || sed 's/^/# /' "$tmp/recurrent"
+# Sources are those that tl-extract tells, also of nodes that share a name.
+sources() { grep -o '"source":[^]]*]' | grep -v '/state"' | sort; }
+"$bin/tl-run" --no-db -m none --workloads="$tmp/alike" tests/run/cases/names_alike.onnx && sources <"$tmp/alike" >"$tmp/ours" &&
+	"$bin/tl-extract" -q tests/run/cases/names_alike.onnx | sources >"$tmp/theirs" && [ "$(grep -c 'same#' "$tmp/ours")" -eq 2 ] && cmp -s "$tmp/ours" "$tmp/theirs"
+ok $? 'nodes of one name have the sources that tl-extract tells' || diff "$tmp/ours" "$tmp/theirs" | sed 's/^/# /'
 # Weights beyond half of the second cache make threads share the steps.
 for threads in 1 2 3; do
 	TL_LIMITS=l2=64 equal recurrent -t $threads --check-memory || break

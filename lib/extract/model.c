@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/extract/graph/names.h"
 #include "lib/extract/task/fate.h"
 #include "lib/extract/tally.h"
 #include "lib/extract/task/task.h"
@@ -112,36 +113,9 @@ static int64_t add_part(struct job *j, struct graph *g, const char *where, int64
 	return macs;
 }
 
-/* Names of nodes are to be unique but often are not, or are missing; names of values are. */
-static const char *node_source(struct job *j, const struct part *p, const struct graph_node *n,
-			       const struct map *names)
-{
-	const int *count = map_get(names, n->name, strlen(n->name));
-	const struct graph *g = p->g;
-
-	if (count && *count == 1)
-		return arena_printf(j->a, "%s%s", p->where, n->name);
-	return arena_printf(j->a, "%s%s%s%s", p->where, n->name, n->name[0] ? "#" : "",
-			    n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "");
-}
-
-static void count_names(struct job *j, const struct graph *g, struct map *names)
-{
-	for (int i = 0; i < g->nnode; i++) {
-		const char *name = g->node[i].name;
-		int **count = name[0] ? (int **)map_put(names, name, strlen(name), NULL) : NULL;
-
-		if (count && !*count)
-			*count = arena_new(j->a, int);
-		if (count)
-			++**count;
-	}
-}
-
 /* One source for each time that the workload is computed. */
 static void add_sources(struct job *j, const struct task *t, const char *name, int64_t times)
 {
-	static const char *const part[] = {"", "/input", "/state"};
 	struct work *w = worklist_put(&j->x->found, &t->w, NULL, 0);
 	struct buf source = BUF_INIT;
 
@@ -149,7 +123,7 @@ static void add_sources(struct job *j, const struct task *t, const char *name, i
 		buf_clear(&source);
 		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->hash->s);
 		extract_utf8(&source, name);
-		buf_str(&source, part[t->part]);
+		buf_str(&source, task_part_name(t));
 		if (i > 1)
 			buf_fmt(&source, "@%lld", (long long)i);
 		work_add_source(w, source.s);
@@ -161,7 +135,7 @@ static void emit_part(struct job *j, struct part *p)
 {
 	struct map names = MAP_INIT;
 
-	count_names(j, p->g, &names);
+	names_count(p->g, j->a, &names);
 	for (int i = 0; i < p->ntask; i++) {
 		struct task *t = &p->task[i];
 		int64_t macs = task_times(t->macs, p->times);
@@ -174,7 +148,9 @@ static void emit_part(struct job *j, struct part *p)
 			j->unknown++;
 		else if (__builtin_add_overflow(j->macs, macs, &j->macs))
 			j->macs = INT64_MAX;
-		name = t->why ? NULL : node_source(j, p, &p->g->node[t->node], &names);
+		name = t->why ? NULL
+			      : arena_printf(j->a, "%s%s", p->where,
+					     names_of(p->g, &p->g->node[t->node], &names, j->a));
 		if (name && !worklist_has_room(&j->x->found, times, strlen(name)))
 			t->why = "computed too often, with too long a name";
 		if (t->why)

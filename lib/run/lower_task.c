@@ -464,6 +464,14 @@ static const char *title(const struct making *k)
 	return text;
 }
 
+/* Returns the name that tl-extract tells for the task. */
+static const char *step_name(const struct making *k)
+{
+	const char *name = node_label(k->l->g, k->n), *part = task_part_name(k->t);
+
+	return part[0] ? arena_printf(k->l->p->a, "%s%s", name, part) : name;
+}
+
 static int add_rivals(struct making *k, struct err *e)
 {
 	struct chosen rival[CHOOSER_RIVALS];
@@ -497,8 +505,8 @@ static int add_step(struct making *k, struct err *e)
 	struct step *s;
 
 	k->role[TENSOR_DST] = k->dst;
-	s = plan_candidate(l->p, node_label(l->g, k->n), title(k), &k->chosen.candidate, k->w,
-			   k->role, k->pitch, e);
+	s = plan_candidate(l->p, step_name(k), title(k), &k->chosen.candidate, k->w, k->role,
+			   k->pitch, e);
 	if (!s)
 		return -1;
 	s->match = k->chosen.match;

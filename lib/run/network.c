@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/rng.h"
+#include "lib/extract/graph/names.h"
 #include "lib/extract/read/archive.h"
 #include "lib/extract/extract.h"
 #include "lib/run/unfold.h"
@@ -203,6 +204,8 @@ static int read_graph(struct network *n, const char *path, const struct network_
 	n->seed = o->seed ? *o->seed : 0;
 	rc = read_model(n, path, e);
 	n->left_out = !rc && are_left_out(g);
+	if (!rc)
+		names_tell_apart(g);
 	if (!rc && o->given)
 		rc = given_replace(g, o->given, n->has_seed, e) || given_fix(g, o->given, e) ? -1
 											     : 0;

@@ -19,6 +19,13 @@ int64_t task_plus(int64_t a, int64_t b)
 	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &r) ? -1 : r;
 }
 
+const char *task_part_name(const struct task *t)
+{
+	static const char *const names[TASK_PARTS + 1] = {"", "/input", "/state"};
+
+	return names[t->part];
+}
+
 const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n)
 {
 	for (int i = 0; i < n; i++)

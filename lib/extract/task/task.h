@@ -97,6 +97,9 @@ struct task {
 
 enum { TASK_PARTS = 2 }; /* of one node, at most */
 
+/* Returns what stands behind the node's name where a source names the task. */
+const char *task_part_name(const struct task *t);
+
 /* Which workloads are wanted. */
 enum task_kinds {
 	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision or in 8
