@@ -323,7 +323,7 @@ npy() { # type shape values..: an array of NumPy's
 		my $h = "{\x27descr\x27: \x27$type\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
 		$h .= " " x (63 - (10 + length $h) % 64) . "\n";
 		binmode STDOUT;
-		print "\x93NUMPY\1\0", pack("v", length $h), $h, pack($type eq "<i8" ? "q<*" : "f<*", @v)' -- "$@"
+		print "\x93NUMPY\1\0", pack("v", length $h), $h, pack($type eq "<i8" ? "q<*" : $type eq "<i4" ? "l<*" : "f<*", @v)' -- "$@"
 }
 # shellcheck disable=SC2046 # numbers
 npy '<f4' '1, 9' nan 1 1 1 1 1 1 1 1 >"$tmp/ids.npy"
@@ -342,6 +342,8 @@ npy '<i8' '4,' 1 2 -3 -9223372036854775807 >"$tmp/a.npy"
 (cd "$tmp" && zip -q end64.npz a.npy b.npy)
 npy '<i8' '3,' 16777216 1 -16777216 >"$tmp/x.npy"
 (cd "$tmp" && zip -q sum.npz x.npy)
+npy '<i4' '2,' 5 2147483647 >"$tmp/x.npy"
+(cd "$tmp" && zip -q wide.npz x.npy)
 # Kernels that were measured of the workloads that tl-extract finds are those of a run: here of those that make digits of the left side (on
 # some CPUs with weights of 4 bits alone). tl-run has another kernel for one of them.
 "$bin/tl-extract" -q tests/run/packed.onnx | "$bin/tl-gen" -n 48 2>"$tmp/err" |
@@ -444,6 +446,7 @@ for name in row scatter gemm; do
 done
 refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
 refused 'the largest integer of another type' 'element 3, about 2147483647, is a whole number beyond 2^24' 3 -i "$tmp/end32.npz" tests/run/refused/products.onnx
+refused 'the largest integer in a wider type' 'the largest number of i32 is none of another type' 3 -i "$tmp/wide.npz" tests/run/refused/wide_cast.onnx
 refused 'an integer beside the least one' 'element 3, about -9223372036854775808, is a whole number' 3 -i "$tmp/end64.npz" tests/run/refused/products.onnx
 refused 'a constant beside the least one' 'has about -9223372036854775808, and' 3 tests/run/refused/next_to_least.onnx
 refused 'a constant that is the largest of another type' 'has about 2147483647, and' 3 tests/run/refused/largest_i32_in_i64.onnx

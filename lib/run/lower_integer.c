@@ -80,6 +80,19 @@ int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
 			      : lower_exact(l, n, bits, e);
 }
 
+/* A cast to a type that has all numbers of the first one. */
+static int widen(struct lowering *l, const struct graph_node *n, int from, int to, struct err *e)
+{
+	if (lower_alias(l, n, e))
+		return -1;
+	return from == VALUE_I32 && to != VALUE_I32
+		       ? lower_again(l, n, "widen", 0,
+				     "the largest number of i32 is none of another type that a "
+				     "float holds",
+				     e)
+		       : 0;
+}
+
 int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const struct value *from = node_in(l->g, n, 0), *to = node_out(l->g, n, 0);
@@ -98,7 +111,7 @@ int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (bits && (elem_is_real(from->elem) || from->elem == VALUE_UNKNOWN))
 		return lower_by(l, n, "truncate", bits, e);
 	if (bits && (is_bool || holds(bits_of(from->elem), bits)))
-		return lower_alias(l, n, e);
+		return widen(l, n, from->elem, to->elem, e);
 	if (bits && bits_of(from->elem))
 		return lower_by(l, n, "wrap", bits, e);
 	return lower_bad(l, n, e, "makes %s of %s, which is not computed here", elem_name(to->elem),

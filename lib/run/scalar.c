@@ -155,6 +155,14 @@ static float exact(const float *x, float a)
 	return x[0] <= most && x[0] >= (a < 0 ? -most : 0) ? x[0] : NAN;
 }
 
+/* The largest number of i32 is 2^31 as a float, which wider types have, too: there it is another.
+ */
+static float widened(const float *x, float a)
+{
+	(void)a;
+	return x[0] == 0x1p31F ? NAN : x[0];
+}
+
 /* As x86 does it: by way of 32 bits, or of 64 where the result has them or no sign; what does not
  * fit there, and NaN, is the least number. */
 static float to_zero(const float *x, float a)
@@ -397,6 +405,7 @@ static const struct {
 	{"share", 1, share},
 	{"truncate", 1, to_zero},
 	{"truth", 1, truth},
+	{"widen", 1, widened},
 	{"wrap", 1, wrapped},
 };
 
