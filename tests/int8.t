@@ -33,6 +33,20 @@ printf 'op,prob,layout,post,dtype\nconv2d,mb1_ic8ih20_oc16oh20_kh3ph2dh1,nhwc,bi
 [ $? -eq 0 ] && [ "$(count '"type":"candidate"' "$tmp/gaps")" -eq 60 ]
 ok $? 'dilated convolutions of few channels have candidates on a machine with tiles' || grep '"end"' "$tmp/gaps" | sed 's/^/# /'
 
+# A right side that is computed is packed in groups on the clock; zeros follow where k has no whole ones.
+for prob in 2x9x20:2x20x24 5x33x21:5x21x17; do
+	printf '{"tl":1,"type":"workload","op":"matmul","prob":"%s","dtype":"u8:s8:s32","rhs":"computed"}\n' $prob
+done | "$bin/tl-check" | "$bin/tl-gen" --arch=avx512_vnni -n 60 >"$tmp/computed"
+[ "$(count '"prob":"2x9x20:2x20x24".*"depth":4' "$tmp/computed")" -ge 5 ] && [ "$(count '"prob":"5x33x21:5x21x17".*"depth":4' "$tmp/computed")" -ge 5 ]
+ok $? 'products by a computed right side have groups'
+if has_isa avx512_vnni; then
+	grep -e '"type":"workload"' -e '"depth":4' "$tmp/computed" | TL_ISA=avx512_vnni "$bin/tl-measure" -q -o "$tmp/m-computed" 2>"$tmp/err"
+	[ "$(count '"type":"result"' "$tmp/m-computed")" -ge 10 ] && ! grep -q '"status":"\(wrong\|crash\|build\|timeout\|unsupported\)"' "$tmp/m-computed"
+	ok $? 'which are right' || sed 's/^/# /' "$tmp/err" "$tmp/m-computed"
+else
+	skip 'products of groups of a computed right side: this CPU has no avx512_vnni'
+fi
+
 measures_for 3 avx512_amx avx512_bf16 avx512_vnni avx512 avx2 scalar
 if has_isa avx512_vnni; then
 	[ "$(count '"stage":"final".*"baseline":{"impl":"onednn [^"]*".*"verdict":"' "$tmp/r-avx512_vnni")" -ge 1 ] ||

@@ -110,12 +110,18 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 		       : 1;
 }
 
+/* May a side have zeros behind its values of k, or a computed right side groups, in vectors? */
+static int is_grouped(const struct workload *w)
+{
+	return w->dtype.src == DTYPE_BF16 || (w->dtype.src == DTYPE_U8 && !w->rhs_const);
+}
+
 /* Returns how many values of k are multiplied in steps of this depth, with zeros that follow. */
 static int64_t values_of(const struct workload *w, const struct product *p, int64_t depth)
 {
 	const struct tile *t = tile_of(&w->dtype, depth);
 
-	return t && (t->most || w->dtype.src == DTYPE_BF16) ? ceil_div(p->k, depth) * depth : p->k;
+	return t && (t->most || is_grouped(w)) ? ceil_div(p->k, depth) * depth : p->k;
 }
 
 /* Finds the depth of tile registers. Zeros follow where k has no steps of the same depth, and is
@@ -169,19 +175,19 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 		range_only(r, KC, 0, NULL);
 }
 
-/* Lists the depth. In bf16 a computed right side has groups where all of it is packed; and where k
- * has no whole ones, zeros follow, also on the left side. */
+/* Lists the depth. A computed right side has groups where all of it is packed; and where k has no
+ * whole ones, zeros follow, also on the left side. */
 static int64_t list_depth(struct range *r, const struct workload *w, const struct product *p)
 {
 	const int64_t *k = r->knob, values = values_of(w, p, k ? k[DEPTH] : r->tmul);
-	const int is_bf16 = w->dtype.src == DTYPE_BF16 && !r->tmul;
-	const int packed = w->rhs_const || r->tmul || (is_bf16 && k && k[PACK_B]);
+	const int group = w->dtype.src == DTYPE_BF16 ? 2 : 4, may = is_grouped(w) && !r->tmul;
+	const int packed = w->rhs_const || r->tmul || (may && k && k[PACK_B]);
 	const int64_t depth = range_depth(r, DEPTH, w, values, KC, packed);
 
-	if (is_bf16 && r->space && (!w->rhs_const || p->k % 2) &&
-	    tile_depth(&w->dtype, r->machine->dots, p->k + p->k % 2) > 1)
-		range_more(r, DEPTH, 2);
-	if (!is_bf16 || !k || depth == 1)
+	if (may && r->space && (!w->rhs_const || p->k % group) &&
+	    tile_depth(&w->dtype, r->machine->dots, ceil_div(p->k, group) * group) == group)
+		range_more(r, DEPTH, group);
+	if (!may || !k || depth == 1)
 		return depth;
 	range_need(r, (w->rhs_const && values == p->k) || (!k[KC] && k[KS] == 1),
 		   "groups that are packed on the clock, or have zeros, have all of k");
