@@ -113,7 +113,7 @@ static int64_t step_of(const struct workload *w, const struct range *r, int64_t 
 /* May a side have zeros behind its values of k, or a computed right side groups, in vectors? */
 static int is_grouped(const struct workload *w)
 {
-	return w->dtype.src == DTYPE_BF16 || (w->dtype.src == DTYPE_U8 && !w->rhs_const);
+	return w->dtype.src == DTYPE_BF16 || w->dtype.src == DTYPE_U8;
 }
 
 /* Returns how many values of k are multiplied in steps of this depth, with zeros that follow. */
@@ -175,18 +175,40 @@ static void list_chunks(struct range *r, const struct workload *w, const struct 
 		range_only(r, KC, 0, NULL);
 }
 
+/* Lists only groups of four for a right side of 8 bits that is computed, or has zeros behind its
+ * values of k, where the machine multiplies these: other sums take four times as long. 0: it is no
+ * such side. */
+static int64_t list_fours(struct range *r, const struct workload *w, const struct product *p)
+{
+	const int64_t values = ceil_div(p->k, 4) * 4;
+
+	if (!r->space || r->tmul || w->dtype.src != DTYPE_U8 || (w->rhs_const && values == p->k) ||
+	    tile_depth(&w->dtype, r->machine->dots, values) != 4)
+		return 0;
+	range_only(r, PACK_B, !w->rhs_const, NULL);
+	range_only(r, KC, 0, NULL);
+	if (values > p->k) {
+		range_only(r, PACK_A, 1, NULL);
+		range_only(r, STREAMS, 0, NULL);
+	}
+	return range_depth(r, DEPTH, w, values, KC, 1);
+}
+
 /* Lists the depth. A computed right side has groups where all of it is packed; and where k has no
  * whole ones, zeros follow, also on the left side. */
 static int64_t list_depth(struct range *r, const struct workload *w, const struct product *p)
 {
 	const int64_t *k = r->knob, values = values_of(w, p, k ? k[DEPTH] : r->tmul);
-	const int group = w->dtype.src == DTYPE_BF16 ? 2 : 4, may = is_grouped(w) && !r->tmul;
+	const int is_bf16 = w->dtype.src == DTYPE_BF16, may = is_grouped(w) && !r->tmul;
 	const int packed = w->rhs_const || r->tmul || (may && k && k[PACK_B]);
-	const int64_t depth = range_depth(r, DEPTH, w, values, KC, packed);
+	int64_t depth = list_fours(r, w, p);
 
-	if (may && r->space && (!w->rhs_const || p->k % group) &&
-	    tile_depth(&w->dtype, r->machine->dots, ceil_div(p->k, group) * group) == group)
-		range_more(r, DEPTH, group);
+	if (depth)
+		return depth;
+	depth = range_depth(r, DEPTH, w, values, KC, packed);
+	if (is_bf16 && may && r->space && (!w->rhs_const || p->k % 2) &&
+	    tile_depth(&w->dtype, r->machine->dots, p->k + p->k % 2) > 1)
+		range_more(r, DEPTH, 2);
 	if (!may || !k || depth == 1)
 		return depth;
 	range_need(r, (w->rhs_const && values == p->k) || (!k[KC] && k[KS] == 1),
