@@ -355,11 +355,13 @@ static int model(struct buf *out, struct err *e)
 	return rc;
 }
 
-/* Leaves out those of tiles where TL_ISA, or the system, withholds these: kernels that were
- * measured with tiles are not for such an env. (Kernels for AVX2 never had any.) */
+/* Leaves out what TL_ISA, or the system, withholds of groups and tiles: kernels that were measured
+ * with these are not for such an env. (Kernels for AVX2 never had any.) */
 static void features(const struct limits *m, struct buf *out)
 {
-	const int has_tiles = m->tiles || m->lanes < 16;
+	const int is_narrow = m->lanes < 16, has_tiles = m->tiles || is_narrow;
+	const int has_fours = m->dots >> DTYPE_U8 & 1 || is_narrow;
+	const int has_pairs = m->dots >> DTYPE_BF16 & 1 || is_narrow;
 
 	__builtin_cpu_init();
 #define FEATURE(name)                                                                              \
@@ -370,8 +372,10 @@ static void features(const struct limits *m, struct buf *out)
 	FEATURE("avx512f");
 	FEATURE("avx512bw");
 	FEATURE("avx512vl");
-	FEATURE("avx512vnni");
-	FEATURE("avx512bf16");
+	if (has_fours)
+		FEATURE("avx512vnni");
+	if (has_pairs)
+		FEATURE("avx512bf16");
 	if (has_tiles) {
 		FEATURE("amx-tile");
 		FEATURE("amx-bf16");
