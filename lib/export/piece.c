@@ -50,7 +50,7 @@ static const struct beside *beside_of(const struct piece *x)
 
 	if (strcmp(x->isa->name, "avx512") != 0)
 		return NULL;
-	return d->src == DTYPE_BF16 ? &beside_bf16 : dtype_is_int(d->wei) ? &beside_whole : NULL;
+	return d->src == DTYPE_BF16 ? &beside_bf16 : dtype_is_int(d->src) ? &beside_whole : NULL;
 }
 
 /* Has the CPU of the env these instructions? */
@@ -83,18 +83,18 @@ static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 	x->leads = s.incumbent;
 }
 
-/* A stand-in is taken where there is nothing else. The last one that led is the best known;
- * where none did, the quickest. */
+/* What was measured goes before what was not, and a stand-in is taken where there is nothing else.
+ * The last one that led is the best known; where none did, the quickest. */
 static int is_better(const struct piece *x, const struct piece *than)
 {
+	if (isnan(x->latency_s) != isnan(than->latency_s))
+		return isnan(than->latency_s);
 	if (x->stands_in != than->stands_in)
 		return than->stands_in;
 	if (x->leads != than->leads)
 		return x->leads;
 	if (x->leads)
 		return strcmp(x->at, than->at) >= 0;
-	if (isnan(x->latency_s) != isnan(than->latency_s))
-		return isnan(than->latency_s);
 	return x->latency_s < than->latency_s;
 }
 

@@ -18,10 +18,11 @@
  * which is the scale of the source by that of the weights over that of the result; "shift" adds the
  * zero point of the result, a value of each channel, to the rounded result; "pad" gives the value
  * of each input channel outside of the image: the zero point of the source. The zero point of the
- * source itself is part of the bias: bias - zero point * (sum of the weights of the channel).
- * Operators with "groups(a)" multiply by weights of few bits: the real weight is (weight - zero
- * point) * scale, with a scale, and with "zeros" a zero point, of each a rows of a column, k / a x
- * n; without "zeros" the zero point is 8 (u4) or 128 (u8).
+ * source itself is part of the bias: bias - zero point * (sum of the weights of the channel). A
+ * bias beyond 2^24 is rounded, as it is given in single precision, and with the sum it must stay
+ * below 2^31. Operators with "groups(a)" multiply by weights of few bits: the real weight is
+ * (weight - zero point) * scale, with a scale, and with "zeros" a zero point, of each a rows of a
+ * column, k / a x n; without "zeros" the zero point is 8 (u4) or 128 (u8).
  *
  * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
  * CPU is asked when a handle is made; the environment variable
@@ -76,8 +77,9 @@ struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const floa
 /* The same for operators that have more constant operands; NULL for those that it lacks. */
 struct tlx_constants {
 	const float *weights, *bias;
-	const float *scale, *shift, *pad; /* in 8 bits */
-	const float *zeros;		  /* of groups of weights, as their scale */
+	const float *scale;	  /* in 8 bits, or of groups of weights */
+	const float *shift, *pad; /* in 8 bits */
+	const float *zeros;	  /* of groups of weights */
 };
 struct tlx *tlx_create_with(const struct tlx_op *op, const struct tlx_constants *constants,
 			    int threads);
