@@ -351,6 +351,7 @@ static int one_of(struct pointwise *m, const struct place *from, const struct po
 	p.dim[axis] = 1;
 	if (!place_reshape(&p, m->out.rank, m->out.dim, &seen))
 		return -1;
+	assert(has_room(m, 2, 6)); /* for so few */
 	if (!like)
 		return pointwise_input(m, &seen);
 	one = *like;

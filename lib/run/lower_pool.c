@@ -194,7 +194,7 @@ static const struct pointwise *dequantized_image(const struct lowering *l, int v
 	const int64_t most = 1 << 24; /* pixels, of means.h */
 	const struct pointwise *m = lower_dequantized(l, value);
 
-	return m && place_count(&m->in[0]) < most * m->in[0].dim[1] && m->in[0].rank == 4 &&
+	return m && m->in[0].rank == 4 && place_count(&m->in[0]) < most * m->in[0].dim[1] &&
 			       place_same_shape(&m->in[0], &m->out)
 		       ? m
 		       : NULL;

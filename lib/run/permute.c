@@ -102,7 +102,7 @@ struct part {
 	int64_t rows;
 };
 
-/* Compilers know the number of columns, so they unroll the inner loop. */
+/* Callers give constants for the columns, so that compilers unroll the inner loop. */
 static inline __attribute__((always_inline)) void
 copy_columns(const struct permute *p, const struct part *s, int64_t first, int64_t columns)
 {

@@ -15,7 +15,7 @@ struct table {
 	int wide;			/* the processor has the instructions */
 };
 
-/* Are tables as quick as copies on a machine of so many lanes? */
+/* Are tables as quick as copies, on vectors of so many lanes and by this CPU's instructions? */
 int table_is_wide(int lanes);
 /* Looks up the part of a thread; the buffers are what is read and what is written, which may be
  * one. Returns 0. */

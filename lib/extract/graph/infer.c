@@ -59,7 +59,8 @@ static int apply(struct infer *x, const struct graph_node *n, struct rule rule, 
 
 static void set_type(struct infer *x, const struct graph_node *n, enum element_rule kind)
 {
-	const struct value *in = node_in(x->g, n, 0), *zero = node_in(x->g, n, 2);
+	const int of_result = node_is(n, OP_QuantizeLinear) ? 2 : 7; /* its zero point */
+	const struct value *in = node_in(x->g, n, 0), *zero = node_in(x->g, n, of_result);
 	const struct value *second = node_in(x->g, n, 1);
 
 	for (int i = 0; i < n->nout; i++) {

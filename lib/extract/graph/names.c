@@ -6,12 +6,14 @@ void names_count(const struct graph *g, struct arena *a, struct map *names)
 {
 	for (int i = 0; i < g->nnode; i++) {
 		const char *name = g->node[i].name;
-		int **count = name[0] ? (int **)map_put(names, name, strlen(name), NULL) : NULL;
+		void **place;
 
-		if (count && !*count)
-			*count = arena_new(a, int);
-		if (count)
-			++**count;
+		if (!name[0])
+			continue;
+		place = map_put(names, name, strlen(name), NULL);
+		if (!*place)
+			*place = arena_new(a, int);
+		++*(int *)*place;
 	}
 }
 

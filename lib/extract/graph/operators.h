@@ -24,8 +24,8 @@ enum element_rule {
 	ELEM_CAST,	/* attribute "to" */
 	ELEM_FLOATS,	/* makes what its last float input is: DequantizeLinear's scale */
 	ELEM_CAST_LIKE, /* the type of input 1 */
-	ELEM_BYTES,	/* QuantizeLinear: the type of the zero point */
-	ELEM_OWN,	/* the function sets it */
+	ELEM_BYTES, /* the type of its zero point: QuantizeLinear, QLinearConv and QLinearMatMul */
+	ELEM_OWN,   /* the function sets it */
 };
 
 /* Which task it is (task.h). */
