@@ -42,6 +42,9 @@ ok $? 'dilated convolutions of few channels have candidates on a machine with ti
 } | "$bin/tl-check" | "$bin/tl-gen" --arch=avx512_vnni -n 60 >"$tmp/computed"
 [ "$(count '"depth":4' "$tmp/computed")" -eq 180 ]
 ok $? 'products by a computed right side, or of no whole groups, have groups of four alone'
+grep -m 1 '"prob":"2x9x20:2x20x24".*"depth":4' "$tmp/computed" | sed 's/"candidate_id":"[0-9a-f]*",//; s/"depth":4/"depth":2/' | "$bin/tl-export" --one >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'a computed right side has no groups' "$tmp/err"
+ok $? 'pairs of a computed right side are refused' || sed 's/^/# /' "$tmp/err"
 if has_isa avx512_vnni; then
 	grep -e '"type":"workload"' -e '"depth":4' "$tmp/computed" | TL_ISA=avx512_vnni "$bin/tl-measure" -q -o "$tmp/m-computed" 2>"$tmp/err"
 	[ "$(count '"type":"result"' "$tmp/m-computed")" -ge 15 ] && ! grep -q '"status":"\(wrong\|crash\|build\|timeout\|unsupported\)"' "$tmp/m-computed"

@@ -200,7 +200,8 @@ static int64_t list_depth(struct range *r, const struct workload *w, const struc
 {
 	const int64_t *k = r->knob, values = values_of(w, p, k ? k[DEPTH] : r->tmul);
 	const int is_bf16 = w->dtype.src == DTYPE_BF16, may = is_grouped(w) && !r->tmul;
-	const int packed = w->rhs_const || r->tmul || (may && k && k[PACK_B]);
+	const int packed =
+		w->rhs_const || r->tmul || (may && k && k[PACK_B] && (is_bf16 || k[DEPTH] == 4));
 	int64_t depth = list_fours(r, w, p);
 
 	if (depth)
