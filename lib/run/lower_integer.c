@@ -113,7 +113,11 @@ int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (bits && (is_bool || holds(bits_of(from->elem), bits)))
 		return widen(l, n, from->elem, to->elem, e);
 	if (bits && bits_of(from->elem))
-		return lower_by(l, n, "wrap", bits, e);
+		return lower_by(l, n,
+				from->elem == VALUE_I32	  ? "narrow 32"
+				: from->elem == VALUE_I64 ? "narrow 64"
+							  : "wrap",
+				bits, e);
 	return lower_bad(l, n, e, "makes %s of %s, which is not computed here", elem_name(to->elem),
 			 elem_name(from->elem));
 }

@@ -143,6 +143,18 @@ static float wrapped(const float *x, float a)
 	return (float)in_bits((double)x[0], (double)a);
 }
 
+/* The same of i32 and i64, whose largest number, of which all bits but the sign are set, is a power
+ * of 2 as a float. */
+static float narrowed_32(const float *x, float a)
+{
+	return x[0] == 0x1p31F ? (float)in_bits(-1, (double)a) : wrapped(x, a);
+}
+
+static float narrowed_64(const float *x, float a)
+{
+	return x[0] == 0x1p63F ? (float)in_bits(-1, (double)a) : wrapped(x, a);
+}
+
 /* The least number of a type is what casts make of numbers that do not fit. Others of this size are
  * rounded to it when they are added to it: nobody needs their last digits. 2^24 may be a sum that
  * was rounded. */
@@ -405,6 +417,8 @@ static const struct {
 	{"share", 1, share},
 	{"truncate", 1, to_zero},
 	{"truth", 1, truth},
+	{"narrow 32", 1, narrowed_32},
+	{"narrow 64", 1, narrowed_64},
 	{"widen", 1, widened},
 	{"wrap", 1, wrapped},
 };
