@@ -412,8 +412,9 @@ int lower_is_image_mean(const struct lowering *l, const struct graph_node *n,
 {
 	const struct value *in = l->g->value[n->in[0]];
 
-	return node_is(n, OP_ReduceMean) && in->shape.rank == 4 && !marked[0] && !marked[1] &&
-	       marked[2] && marked[3] && !elem_is_int(in->elem) && has_channels_last(l, n->in[0]);
+	return node_is(n, OP_ReduceMean) && in->shape.rank == 4 && shape_count(&in->shape) &&
+	       !marked[0] && !marked[1] && marked[2] && marked[3] && !elem_is_int(in->elem) &&
+	       has_channels_last(l, n->in[0]);
 }
 
 int lower_image_mean(struct lowering *l, const struct graph_node *n, struct err *e)
