@@ -158,13 +158,14 @@ static int has_vnni(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
 }
 
-/* AMX, and may this process use its tiles? Linux gives them to who asks. */
+/* AMX with its products of bf16 and of whole numbers, and may this process use its tiles? Linux
+ * gives them to who asks. */
 static int has_amx(void)
 {
-	enum { BF16 = 1 << 22, TILE = 1 << 24, REQUEST = 0x1023, TILE_DATA = 18 };
+	enum { ALL = 1 << 22 | 1 << 24 | 1 << 25, REQUEST = 0x1023, TILE_DATA = 18 };
 	unsigned a, b, c, d;
 
-	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & (BF16 | TILE)) != (BF16 | TILE))
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & ALL) != ALL)
 		return 0;
 #ifdef SYS_arch_prctl
 	return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
