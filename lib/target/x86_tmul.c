@@ -1,25 +1,21 @@
 /* Operations on tiles (lib/nest/tmul.h) as instructions of AMX: AMX-TILE, AMX-BF16 and AMX-INT8.
  *
  * The sums have tile registers from 0 on, the right side those behind, one for each column of
- * tiles, and the left side what is left, in turns. The shapes of all registers are loaded once,
- * where the function begins (ldtilecfg), and given up at its end, so that the system need not keep
- * them.
+ * tiles, and the left side the next one; or one for each row of tiles, where it is needed twice
+ * and a second load costs more. A core whose other thread is busy has hardly more registers than
+ * these eight, so each one that is in use makes products wait: docs/EXPERIMENTS.md, "Tile registers
+ * beside a busy thread". The shapes of all registers are loaded once, where the function begins
+ * (ldtilecfg), and given up at its end, so that the system need not keep them.
  */
 #include "lib/nest/tmul.h"
 #include "lib/target/x86_code.h"
 
 enum { PALETTE = 1, LINE_BYTES = 64 };
+enum { CHEAP_REGISTERS = 5 }; /* so many in use cost a product next to nothing */
 
 static int right_register(const struct x86 *x, const struct node *t, int j)
 {
 	return (int)x->n->buffer[t->buffer].size + j;
-}
-
-static int left_register(const struct x86 *x, const struct node *t, int i)
-{
-	const int first = right_register(x, t, t->tmul->across);
-
-	return first + i % (TMUL_REGISTERS - first);
 }
 
 static int sum_register(const struct node *t, int i, int j)
@@ -45,6 +41,23 @@ static int64_t left_bytes(struct x86 *x, const struct tmul *m, const struct affi
 	if (l.n)
 		x86_fail(x, "the rows of a tile are no known distance apart");
 	return l.c * x86_elem_bytes(x, m->left);
+}
+
+/* Does the left side stay in registers from one product to the next? It does if they are cheap, or
+ * if its rows may lie in two lines, which load slowly. */
+static int holds_left(struct x86 *x, const struct node *t)
+{
+	const struct tmul *m = t->tmul;
+	const int registers = right_register(x, t, m->across) + m->down;
+
+	if (tmul_products(m) == 1 || registers > TMUL_REGISTERS)
+		return 0;
+	return registers <= CHEAP_REGISTERS || left_bytes(x, m, &m->left_row) % LINE_BYTES;
+}
+
+static int left_register(struct x86 *x, const struct node *t, int i)
+{
+	return right_register(x, t, t->tmul->across) + (holds_left(x, t) ? i : 0);
 }
 
 static const char *product(const struct x86 *x, const struct tmul *m)
@@ -116,12 +129,6 @@ static void add_by_columns(struct x86 *x, const struct node *t, int64_t right)
 		for (int i = 0; i < t->tmul->down; i++)
 			add(x, t, i, j);
 	}
-}
-
-/* Does the left side fit in its registers? */
-static int holds_left(const struct x86 *x, const struct node *t)
-{
-	return right_register(x, t, t->tmul->across) + t->tmul->down <= TMUL_REGISTERS;
 }
 
 /* The left side begins at %r8, its rows are %r9 apart; the right side at %r10, and %r11; what is
