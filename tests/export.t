@@ -456,6 +456,17 @@ kept 'and takes its place' '"depth":2 "latency_s":0.003 ' '"latency_s":0.002 ' "
 kept 'a quicker one of the same CPU goes before it, and tells no time for other CPUs' '"latency_s":0.001 ' '' "$tmp/pairs" "$tmp/beside"
 kept 'a kernel stands for both where there is no other' '' '"latency_s":0.002 ' "$tmp/single"
 
+# Tile registers that are in use cost time where the core's other thread is busy (lib/target/x86_tmul.c): the left side has one.
+tiles_in_use() { # nv, mr: of a product in bf16
+	echo '{"tl":1,"type":"workload","op":"matmul","prob":"64x64:64x64","dtype":"bf16"}' | "$bin/tl-check" |
+		"$bin/tl-gen" --arch=avx512_amx -a gemm | grep -m 1 "\"nv\":$1,\"mr\":$2,.*\"depth\":32" |
+		sed -e 's/"type":"candidate","candidate_id":"[0-9a-f]*"/"type":"result"/' \
+			-e 's/}$/,"status":"ok","stage":"race","latency_s":0.001,"error":{"l2":0,"max":0},"at":"2026-11-24T01:00:00.000Z","env_id":"e1000000000000000000000000000000","env":{"cpu":"C","features":"avx512f,amx-tile,amx-bf16","threads":2}}/' |
+		"$bin/tl-export" --one 2>"$tmp/err" | grep -o '%%*tmm[0-7]' | sort -u | wc -l
+}
+[ "$(tiles_in_use 2 32)" -eq 7 ] && [ "$(tiles_in_use 1 64)" -eq 6 ]
+ok $? 'products of 2x2 tiles have seven tile registers in use, and of 4x1 six'
+
 "$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
 ok $? '--isa scalar'
 if has_isa avx512_amx; then
